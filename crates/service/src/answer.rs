@@ -1,4 +1,4 @@
-//! What the service answers.
+//! Answers of the service.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
@@ -13,40 +13,40 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// A status, a body and what else the header says.
+/// A status, a body and further headers.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,
     pub location: Option<String>,
-    /// The methods that are possible, where another was tried.
+    /// The allowed methods, if another one was used.
     pub allow: Option<String>,
     /// JSON.
     pub body: Option<String>,
 }
 
 impl Answer {
-    /// The bare body, as it is.
+    /// Returns an answer with this body alone.
     pub fn bare(status: u16, body: impl Serialize) -> Self {
-        // Our own types become JSON always: their keys are texts.
+        // The service's own types always serialize as JSON, because their keys are texts.
         Self::text(status, serde_json::to_string(&body).unwrap_or_default())
     }
 
-    /// The bare body, where it is JSON already.
+    /// Returns an answer with a body that is JSON already.
     pub fn text(status: u16, body: String) -> Self {
         Self { status, location: None, allow: None, body: Some(body) }
     }
 
-    /// An empty answer.
+    /// Returns an answer without a body.
     pub fn empty(status: u16) -> Self {
         Self { status, location: None, allow: None, body: None }
     }
 
-    /// `{"ok": true, ...}`.
+    /// Returns `{"ok": true, ...}`.
     pub fn ok(status: u16, fields: impl Serialize) -> Self {
         Self::bare(status, Well { ok: true, operation_id: None, fields })
     }
 
-    /// `{"ok": true, "operation_id": ..., ...}`, which answers a change.
+    /// Returns `{"ok": true, "operation_id": ..., ...}`, the answer to a change.
     pub fn done(status: u16, fields: impl Serialize) -> Self {
         Self::bare(status, Well { ok: true, operation_id: Some(new_id()), fields })
     }
@@ -57,7 +57,7 @@ impl Answer {
     }
 }
 
-/// The body of an answer that all went well.
+/// The body of a successful answer.
 #[derive(Serialize)]
 struct Well<F> {
     ok: bool,
@@ -67,10 +67,10 @@ struct Well<F> {
     fields: F,
 }
 
-/// A new id, as the service makes them.
+/// Returns a new id in the service's format.
 ///
-/// The system is asked for randomness once and not for each id, of which a change needs several. A count goes through a
-/// hash with random keys: ids never meet, and nobody can tell the next.
+/// The system provides randomness once and not for each id, because a change needs several ids. A counter is hashed
+/// with random keys, so ids are unique and nobody can predict the next one.
 pub fn new_id() -> String {
     static KEYS: LazyLock<[RandomState; 2]> = LazyLock::new(|| [RandomState::new(), RandomState::new()]);
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -80,15 +80,15 @@ pub fn new_id() -> String {
     uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
 }
 
-/// Why a request is refused. A refused request has changed nothing.
+/// Why a request is refused. A refused request had no effect.
 #[derive(Clone, Debug)]
 pub struct Refusal {
     pub status: u16,
-    /// The status and two digits.
+    /// The status, followed by two digits.
     pub code: u32,
     pub error: String,
     pub details: Option<Value>,
-    /// The methods that are possible, where another was tried.
+    /// The allowed methods, if another one was used.
     pub allow: Option<String>,
 }
 
@@ -104,12 +104,12 @@ impl Refusal {
         Self { details: Some(details), ..Self::new(40000, "Could not parse request body.") }
     }
 
-    /// The body says something that cannot be.
+    /// The body contains something impossible.
     pub fn invalid(error: impl Into<String>) -> Self {
         Self::new(40001, error)
     }
 
-    /// The body was read and found wrong; the first error speaks for all.
+    /// The body was parsed and has errors. The first one is reported.
     pub fn findings(findings: &[Finding], source: &Source, body: &Node) -> Option<Self> {
         let first = findings.iter().find(|finding| finding.severity == Severity::Error)?;
         let position = source.position(first.at.range().start);
@@ -126,14 +126,14 @@ impl Refusal {
         Some(Self { details: Some(details), ..Self::new(40000, "Could not parse request body.") })
     }
 
-    /// The value at `path` says something that cannot be.
+    /// The value at `path` is impossible.
     pub(crate) fn invalid_at(path: &str, error: impl Into<String>) -> Self {
         let error = error.into();
         let details = json!({ "error": error, "path": path });
         Self::invalid(error).with(details)
     }
 
-    /// The key at `path` is none that could stand there.
+    /// The key at `path` is not allowed there.
     pub fn unknown_key(path: &str) -> Self {
         let key = path.rsplit('.').next().unwrap_or(path);
         let details = json!({ "error": format!("unknown key `{key}`"), "path": path });
@@ -156,7 +156,7 @@ impl Refusal {
         Self::new(40501, error)
     }
 
-    /// There is something here, but nothing for this method.
+    /// The path exists, but does not support this method.
     pub(crate) fn no_such_method(method: &str, possible: &[&str]) -> Self {
         let error = format!("{method} is not possible here; {} is", text::any_of(possible));
         Self { allow: Some(possible.join(", ")), ..Self::not_allowed(error) }
@@ -178,7 +178,7 @@ impl Refusal {
         Self::new(40301, error)
     }
 
-    /// The state of things does not allow it.
+    /// The current state does not allow it.
     pub fn conflict(error: impl Into<String>) -> Self {
         Self::new(40901, error)
     }
@@ -206,5 +206,5 @@ impl Refusal {
     }
 }
 
-/// How a request ends.
+/// The result of a request.
 pub type Answered = Result<Answer, Refusal>;

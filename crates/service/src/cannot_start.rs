@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a service does not start, in words for people.
+/// Why a service does not start, for people.
 #[derive(Debug)]
 pub enum CannotStart {
     /// Another service uses its file.

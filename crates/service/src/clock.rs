@@ -1,4 +1,4 @@
-//! What time it is: the real time, or one that is moved by hand.
+//! The time: the real one, or a virtual one that is moved manually.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::store::{Kept, Row};
 
-/// Where a file of data has its virtual clock, which belongs to no application.
+/// The owner of the virtual clock in a data file, which belongs to no application.
 const NO_APP: &str = "";
 const TABLE: &str = "clock";
 const KEY: &str = "now";
@@ -14,22 +14,22 @@ const KEY: &str = "now";
 #[derive(Debug)]
 pub enum Clock {
     Real,
-    /// Stands still until somebody moves it.
+    /// Stands still until it is moved.
     Virtual(Mutex<Hand>),
 }
 
 #[derive(Debug)]
 pub struct Hand {
     at: Timestamp,
-    /// Where it stands in the file.
+    /// Its time in the file.
     kept: Option<Timestamp>,
 }
 
 impl Clock {
-    /// A virtual clock where one is to start or was kept, and the real one otherwise.
+    /// Returns a virtual clock if one is requested or stored, otherwise the real one.
     ///
-    /// What was kept happened before the time at which the clock stood: it goes on from there, or later, and never from an
-    /// earlier time.
+    /// Everything in the data happened before the stored time of the clock, so the clock continues from there or later,
+    /// and never from an earlier time.
     pub fn new(start: Option<Timestamp>, rows: &[Kept]) -> Result<Self, String> {
         let row = rows.iter().find(|row| row.app == NO_APP && row.table == TABLE && row.key == KEY);
         let kept = match row.map(|row| row.value.parse()) {
@@ -63,14 +63,14 @@ impl Clock {
         matches!(self, Self::Virtual(_))
     }
 
-    /// Moves a virtual clock forward; the real one and a move back are left alone, and `false` says so.
+    /// Moves a virtual clock forward. Returns `false` for the real clock and for a move back, which have no effect.
     pub fn move_to(&self, to: Timestamp) -> bool {
         let Some(mut hand) = self.hand().filter(|hand| to >= hand.at) else { return false };
         hand.at = to;
         true
     }
 
-    /// The row to keep, where a virtual clock has moved since this was last asked.
+    /// Returns the row to store, if a virtual clock has moved since the last call.
     pub fn row(&self) -> Option<Row> {
         let mut hand = self.hand().filter(|hand| hand.kept != Some(hand.at))?;
         hand.kept = Some(hand.at);
@@ -78,7 +78,7 @@ impl Clock {
     }
 }
 
-/// The applications that rows are of.
+/// Returns the applications that own the rows.
 pub fn owners(rows: &[Kept]) -> impl Iterator<Item = &str> {
     rows.iter().map(|row| row.app.as_str()).filter(|app| *app != NO_APP)
 }

@@ -1,4 +1,4 @@
-//! Reading the files that set a service up. What is wrong in one is told with its file, line and column.
+//! Reads the configuration files of a service. Errors contain the file, line and column.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use pushplan_model::source::Source;
 use pushplan_model::text;
 use serde::de::DeserializeOwned;
 
-/// A file of which a user is shown a sample: all that can stand in it, with what it means.
+/// A file with a sample for users: everything that it can contain, with explanations.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
     pub name: &'static str,
@@ -14,7 +14,7 @@ pub struct Sample {
     pub text: &'static str,
 }
 
-/// Every kind of file that sets a service up.
+/// Every type of configuration file.
 pub const SAMPLES: &[Sample] = &[
     Sample {
         name: "faults.toml",
@@ -28,7 +28,7 @@ pub const SAMPLES: &[Sample] = &[
     },
 ];
 
-/// What to say behind a name that there is not: the one that is near, and all there are.
+/// Returns the hint for an unknown name: a similar one, and all that exist.
 pub fn instead<S: AsRef<str>>(name: &str, known: &[S]) -> String {
     let all = text::all_of(known);
     match text::nearest(name, known.iter().map(AsRef::as_ref)) {
@@ -37,12 +37,12 @@ pub fn instead<S: AsRef<str>>(name: &str, known: &[S]) -> String {
     }
 }
 
-/// The file as a type; its unknown keys and wrong values are errors.
+/// Parses the file. Unknown keys and wrong values are errors.
 pub fn read<T: DeserializeOwned>(source: &Source) -> Result<T, String> {
     toml::from_str(&source.text).map_err(|error| at(source, error.span().unwrap_or_default(), error.message().trim()))
 }
 
-/// What is wrong, after the place where it is.
+/// Returns an error message, with its position in front.
 pub fn at(source: &Source, range: Range<usize>, message: &str) -> String {
     let position = source.position(range.start);
     format!("{}:{}:{}: {message}", source.path, position.line, position.column)

@@ -14,24 +14,24 @@ use crate::engine::Engine;
 use crate::state::{Event, Failure, Next};
 use crate::webhook::{Checked, Lookup, Webhook};
 
-/// How long a receiver may take to answer.
+/// The time limit for a receiver's answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long the first and the longest wait between attempts is; each is twice the one before.
+/// The first and the longest wait between attempts. Each wait is twice the one before.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// How much of an answer is read, so that its connection can be used again.
+/// The maximum number of bytes of an answer to read, so that its connection can be used again.
 const ANSWER_LIMIT: usize = 64 * 1024;
 
-/// Posts events of a connection as they are written, in offset order, until the service stops. An event is tried until it
-/// is taken: the next one waits for it.
+/// Posts the events of a connection as they are written, in offset order, until the service stops. An event is retried
+/// until it is accepted: the next one waits for it.
 pub(crate) async fn deliver(engine: Arc<Engine>, webhook: Webhook, mut stopped: watch::Receiver<bool>) {
     let Ok(Checked { url, headers, authorities }) = webhook.checked() else { return };
     let post = Post { url, headers, authorities, client: OnceLock::new() };
     let mut written = engine.events_written();
-    // Events before this offset are on the disk.
+    // Events before this offset are on disk.
     let mut kept_until = 0;
     while !*stopped.borrow() {
-        // What is written after this is seen wakes the task again.
+        // Everything that is written from now on wakes the task again.
         written.borrow_and_update();
         let (next, until) = engine.read(|state, _| match state.app(&webhook.app) {
             Some(app) => (app.next_event(&webhook), app.next_offset),
@@ -50,7 +50,7 @@ pub(crate) async fn deliver(engine: Arc<Engine>, webhook: Webhook, mut stopped: 
                 }
             }
             Next::Event { offset, event } => {
-                // An event that a crash could still undo is told to nobody: its offset would be given to another.
+                // An event that a crash could still undo must not be sent: its offset would be used again.
                 if offset >= kept_until {
                     if engine.kept().await.is_err() {
                         return;
@@ -66,8 +66,9 @@ pub(crate) async fn deliver(engine: Arc<Engine>, webhook: Webhook, mut stopped: 
     }
 }
 
-/// Notes that a connection has everything before an offset, the last of it since `taken`. The next event does not wait for the disk: what a crash undoes
-/// of this is delivered once more. `false` says that nothing can be noted any more.
+/// Notes that a connection has received everything before an offset, the last of it at `taken`. The next event does not
+/// wait for the disk: if a crash undoes a note, the event is delivered again. Returns `false` if nothing can be stored
+/// any more.
 fn confirm(engine: &Engine, webhook: &Webhook, until: u64, taken: Option<Timestamp>) -> bool {
     let confirmed = engine.change(|state, _| {
         if let Some(app) = state.app_mut(&webhook.app) {
@@ -80,7 +81,7 @@ fn confirm(engine: &Engine, webhook: &Webhook, until: u64, taken: Option<Timesta
     confirmed.is_ok()
 }
 
-/// Waits, or returns early where the service stops.
+/// Waits, but returns early if the service stops.
 async fn wait(time: Duration, stopped: &mut watch::Receiver<bool>) {
     if !*stopped.borrow() {
         tokio::select! {
@@ -93,13 +94,13 @@ async fn wait(time: Duration, stopped: &mut watch::Receiver<bool>) {
 struct Post {
     url: Url,
     headers: HeaderMap,
-    /// Who is trusted in place of those that the machine trusts.
+    /// The authorities that are trusted instead of the machine's.
     authorities: Option<Vec<Certificate>>,
     client: OnceLock<Client>,
 }
 
 impl Post {
-    /// Posts an event until it is taken, and says when that was; `None` where the service stops before that.
+    /// Posts an event until it is accepted, and returns when; `None` if the service stops first.
     async fn until_taken(
         &self,
         engine: &Engine,
@@ -108,7 +109,7 @@ impl Post {
         stopped: &mut watch::Receiver<bool>,
     ) -> Option<Timestamp> {
         for pause in Backoff::endless(FIRST_WAIT, LONGEST_WAIT) {
-            // People look at these times: they are of the real clock, by which is waited.
+            // These times are shown to people, so they are those of the real clock, which also determines the waits.
             let at = Timestamp::now();
             let Err((status, reason)) = self.once(event).await else { return Some(at) };
             let next = Timestamp::now().checked_add(pause).unwrap_or(Timestamp::MAX);
@@ -128,7 +129,8 @@ impl Post {
         None
     }
 
-    /// One attempt. Whatever is not a 2xx is a failure, redirects included: the status, where there is one, and the reason.
+    /// Makes one attempt. Everything except a 2xx is a failure, including a redirect. The error contains the status, if
+    /// any, and the reason.
     async fn once(&self, event: &Event) -> Result<(), (Option<u16>, String)> {
         let unsent = |reason: String| (None, reason);
         let body = serde_json::to_vec(event).map_err(|error| unsent(error.to_string()))?;
@@ -159,7 +161,7 @@ impl Post {
         if let Some(authorities) = &self.authorities {
             builder = builder.tls_certs_only(authorities.clone());
         } else if self.url.scheme() == "http" {
-            // Nothing is encrypted, so a machine without certificates will do.
+            // Nothing is encrypted, so no certificates are needed.
             builder = builder.tls_certs_only([]);
         }
         let client = builder.build().map_err(|error| root(&error))?;
@@ -177,7 +179,7 @@ async fn drain(mut response: Response) {
     }
 }
 
-/// The innermost reason of an error, which says what happened.
+/// Returns the innermost reason of an error, which says what happened.
 fn root(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), root)
 }

@@ -1,4 +1,4 @@
-//! The one place where state is looked at and changed.
+//! The only place where state is read and changed.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -24,43 +24,43 @@ use super::state::{State, Traffic};
 use super::store::{Kept, Store, Ticket};
 use crate::cannot_start::CannotStart;
 
-/// How many bytes of a body are decoded in less time than it takes to hand them over.
+/// The maximum size of a body that is decoded faster than it is handed to another thread, in bytes.
 const LARGE: usize = 16 * 1024;
 
-/// State, its keeper and its clock.
+/// The state, its store and its clock.
 #[derive(Debug)]
 pub struct Engine {
     pub settings: Settings,
     pub clock: Clock,
     /// The type of every body of the API.
     pub media_type: HeaderValue,
-    /// What clients asked of the API.
+    /// The log of requests to the API.
     pub requests: Requests,
-    /// Applications that the data holds and nobody can reach this time.
+    /// Applications in the data that are not configured, so that nobody can reach them.
     pub unoffered: BTreeSet<String>,
     state: RwLock<State>,
     store: Option<Store>,
-    /// Something was changed that may fall due earlier than what is waited for.
+    /// Signals a change that may be due earlier than the current wait.
     changed: Notify,
-    /// How many events have been written.
+    /// The number of events that have been written.
     events: watch::Sender<u64>,
-    /// Why nothing can be kept any more.
+    /// Why nothing can be stored any more.
     broken: watch::Sender<Option<String>>,
-    /// Turns to decode large bodies: a core is always left for everything else.
+    /// Permits to decode large bodies. One core is always left for everything else.
     decoders: Arc<Semaphore>,
-    /// How many of them wait for a turn.
+    /// The number of bodies that wait for a permit.
     waiting: AtomicUsize,
     pub faults: Option<Faults>,
-    /// What was, where a fault makes listings lag behind.
+    /// The recent past, if a fault makes lists lag behind.
     history: Option<Mutex<History>>,
 }
 
-/// Why a request came to nothing. It left nothing behind.
+/// Why a request had no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotDone {
-    /// Nothing can be kept any more.
+    /// Nothing can be stored any more.
     NotKept(String),
-    /// It came upon a defect of the service.
+    /// The request triggered a bug in the service.
     Defect,
 }
 
@@ -73,9 +73,9 @@ impl fmt::Display for NotDone {
     }
 }
 
-/// What comes of something that may come upon a defect.
+/// Runs code and catches panics.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, NotDone> {
-    // Whoever looks at things afterwards sees them whole: what was changed is taken back, and the rest is thrown away.
+    // The state is consistent afterwards: changes are undone, and everything else is discarded.
     catch_unwind(AssertUnwindSafe(work)).map_err(|_| NotDone::Defect)
 }
 
@@ -90,7 +90,7 @@ impl Engine {
         }
     }
 
-    /// One in memory that begins with what another had: [`Engine::rows`]. From there, both go on by themselves.
+    /// Opens an engine in memory with the rows of another one: [`Engine::rows`]. Both are independent from then on.
     pub fn open_from(settings: Settings, rows: Vec<Kept>) -> Result<Self, CannotStart> {
         Self::made(settings, None, rows)
     }
@@ -127,7 +127,7 @@ impl Engine {
         })
     }
 
-    /// The application of a key and a secret. All are compared, in a time that tells nothing of either.
+    /// Returns the application of a key and a secret. All of them are compared, in constant time.
     pub fn authenticate(&self, key: &str, secret: &str) -> Option<&str> {
         let mut found = None;
         for (its_key, its_secret) in &self.settings.apps {
@@ -139,8 +139,8 @@ impl Engine {
         found
     }
 
-    /// Decodes the body of a request and checks it, without the state and its lock. A large one waits for its turn, and holds up
-    /// no worker of the runtime. The request comes back without its body.
+    /// Decodes and checks the body of a request, without the state and its lock. A large body waits for its turn and
+    /// does not block a worker of the runtime. The request is returned without its body.
     pub(crate) async fn decode<T: Send + 'static>(
         &self,
         mut request: Request,
@@ -152,7 +152,7 @@ impl Engine {
         if !is_large {
             return work();
         }
-        // Nobody closes it. A turn ends with the work, also if the client has gone.
+        // The semaphore is never closed. The permit is held until the work ends, even if the client has disconnected.
         let waiting = Waiting::new(&self.waiting);
         let turn = self.decoders.clone().acquire_owned().await;
         drop(waiting);
@@ -164,27 +164,28 @@ impl Engine {
         work.await.unwrap_or(Err(NotDone::Defect))
     }
 
-    /// Takes all turns to decode large bodies, so that none is decoded until they are given back.
+    /// Takes all permits to decode large bodies, so that none is decoded until they are returned.
     #[doc(hidden)]
     pub async fn hold_decoders(&self) -> impl Drop + use<> {
         let all = u32::try_from(self.decoders.available_permits()).unwrap_or(u32::MAX);
         self.decoders.clone().acquire_many_owned(all).await.expect("nobody closes it")
     }
 
-    /// How many large bodies wait for their turn to be decoded.
+    /// Returns the number of large bodies that wait to be decoded.
     pub fn waiting_decoders(&self) -> usize {
         self.waiting.load(Ordering::SeqCst)
     }
 
-    /// Looks at the state as it is at this moment. Some of it may still be on its way to the disk.
+    /// Reads the current state. Some of it may not be on disk yet.
     pub fn read<T>(&self, look: impl FnOnce(&State, Timestamp) -> T) -> T {
         look(&self.looking(), self.clock.now())
     }
 
-    /// What a look at the service shows. All of it is durable: what a crash could still undo is shown to nobody.
+    /// Returns what a read-only request shows. All of it is durable: something that a crash could still undo is shown
+    /// to nobody.
     pub async fn show<T>(&self, look: impl Fn() -> T) -> Result<T, NotDone> {
         loop {
-            // What is left after a failure of the disk is what the disk holds.
+            // After a failure of the disk, the state is what the disk holds.
             let is_final = self.broken.borrow().is_some();
             let seen = guarded(&look)?;
             let settled = self.store.as_ref().is_none_or(Store::is_settled);
@@ -194,7 +195,7 @@ impl Engine {
         }
     }
 
-    /// Looks at the state as it was a little while ago, where that is asked for and was kept.
+    /// Reads the state of a little while ago, if a lag is given and the state was kept.
     pub(crate) fn read_as_of<T>(&self, lag: Option<Lag>, look: impl FnOnce(&State, Timestamp) -> T) -> T {
         if let (Some(lag), Some(history)) = (lag, &self.history) {
             let rows = history.lock().unwrap_or_else(PoisonError::into_inner).as_of(lag);
@@ -205,7 +206,7 @@ impl Engine {
         self.read(look)
     }
 
-    /// All that there is at this moment.
+    /// Returns all current rows.
     pub fn rows(&self) -> Vec<Kept> {
         self.looking().rows()
     }
@@ -218,21 +219,22 @@ impl Engine {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes whenever events are written.
+    /// Returns a receiver that changes whenever events are written.
     pub(crate) fn events_written(&self) -> watch::Receiver<u64> {
         self.events.subscribe()
     }
 
-    /// Returns once everything that could be seen before this call is durable.
+    /// Returns once everything that was visible before this call is durable.
     pub async fn kept(&self) -> Result<(), NotDone> {
         match &self.store {
-            // Batches are written in order, so an empty one comes after all that were handed over.
+            // Batches are written in order, so an empty one completes after all earlier ones.
             Some(store) => self.durable((), Some(store.submit(Vec::new()))).await,
             None => Ok(()),
         }
     }
 
-    /// Changes the state, and returns once the change is durable. What has fallen due meanwhile comes first.
+    /// Changes the state, and returns once the change is durable. Everything that became due in the meantime is carried
+    /// out first.
     pub async fn write<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<T, NotDone> {
         let (value, ticket) = self.change(change)?;
         self.durable(value, ticket).await
@@ -245,19 +247,19 @@ impl Engine {
         self.commit(|state, now| {
             state.fire_due(now, at_its_time);
             let value = change(state, now);
-            // Everything that the change makes due at once belongs to it.
+            // Everything that becomes due because of the change belongs to it.
             state.fire_due(self.clock.now(), at_its_time);
             value
         })
     }
 
-    /// Fires what fell due while the service was down: once, and late, on a virtual clock as well.
+    /// Carries out what became due while the service was down: once, and late, even with a virtual clock.
     pub(crate) async fn catch_up(&self) -> Result<(), NotDone> {
         let ((), ticket) = self.commit(|state, now| state.fire_due(now, false))?;
         self.durable((), ticket).await
     }
 
-    /// Carries out a change and hands its rows to the store.
+    /// Makes a change and hands its rows to the store.
     fn commit<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<(T, Option<Ticket>), NotDone> {
         let (changed, on_time) = {
             let mut state = self.changing();
@@ -274,7 +276,8 @@ impl Engine {
             let written = state.events_written();
             self.events.send_if_modified(|seen| std::mem::replace(seen, written) != written);
             rows.extend(self.store.as_ref().and_then(|_| self.clock.row()));
-            // Handed over under the lock, so that rows are written in the order in which they were made.
+            // The rows are handed over under the lock, so that they are written in the order in which they were
+            // created.
             let ticket = self.store.as_ref().filter(|_| !rows.is_empty()).map(|store| store.submit(rows));
             ((value, ticket), waited_for == state.next_due())
         };
@@ -284,7 +287,8 @@ impl Engine {
         Ok(changed)
     }
 
-    /// What was changed, once it is durable. If it cannot be, it has not happened, and no further change is taken.
+    /// Returns a value once its change is durable. If it cannot be stored, it has not happened, and no further change
+    /// is accepted.
     async fn durable<T>(&self, value: T, ticket: Option<Ticket>) -> Result<T, NotDone> {
         if let Some(ticket) = ticket
             && let Err(why) = ticket.kept().await
@@ -295,17 +299,17 @@ impl Engine {
         Ok(value)
     }
 
-    /// Takes back what a change has done that did not come to its end.
+    /// Undoes a change that did not complete.
     fn undo(&self, state: &mut State) {
         let keeps = self.store.is_some() || self.history.is_some();
         match State::new(&self.settings, state.rows_before(), keeps) {
-            // Connections that are in the settings are in the rows as well.
+            // The rows contain the connections of the settings as well.
             Ok(before) => *state = before,
             Err(why) => drop(self.broken.send_replace(Some(why))),
         }
     }
 
-    /// Goes back to what the disk holds, and stays there: it can still be read.
+    /// Goes back to what the disk holds, permanently. The state can still be read.
     fn fall_back(&self, why: &str) {
         let mut state = self.changing();
         if self.broken.borrow().is_some() {
@@ -318,7 +322,7 @@ impl Engine {
         self.broken.send_replace(Some(why.to_owned()));
     }
 
-    /// Returns once nothing can be kept any more, and says why.
+    /// Waits until nothing can be stored any more, and returns why.
     pub async fn broken(&self) -> String {
         let mut broken = self.broken.subscribe();
         match broken.wait_for(Option::is_some).await {
@@ -327,8 +331,8 @@ impl Engine {
         }
     }
 
-    /// Moves a virtual clock forward, firing whatever falls due on the way, in time order. Tells how much was sent then;
-    /// `None` where the clock cannot go there.
+    /// Moves a virtual clock forward, and carries out in time order everything that becomes due. Returns how much was
+    /// sent; `None` if the clock cannot be moved there.
     pub async fn move_clock(&self, to: Timestamp) -> Result<Option<Traffic>, NotDone> {
         let clock = &self.clock;
         self.write(|state, _| {
@@ -343,7 +347,7 @@ impl Engine {
         .await
     }
 
-    /// Fires what falls due by the real clock, until the service stops.
+    /// Carries out what becomes due by the real clock, until the service stops.
     pub(crate) async fn keep_time(self: Arc<Self>, mut stopped: watch::Receiver<bool>) {
         while !*stopped.borrow() {
             let next = self.read(|state, _| state.next_due());
@@ -358,7 +362,7 @@ impl Engine {
                     match self.write(|_, _| ()).await {
                         Ok(()) => {}
                         Err(NotDone::NotKept(_)) => return,
-                        // What is due comes upon a defect, and would again at once.
+                        // The due change triggers a bug, and would do so again immediately.
                         Err(NotDone::Defect) => tokio::time::sleep(Duration::from_secs(1)).await,
                     }
                 }
@@ -369,7 +373,7 @@ impl Engine {
     }
 }
 
-/// Something that waits, and is counted until it is dropped.
+/// Counts something that waits, until it is dropped.
 struct Waiting<'c>(&'c AtomicUsize);
 
 impl<'c> Waiting<'c> {
@@ -385,7 +389,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// The type of every body of the API.
+/// Returns the media type of every body of the API.
 fn media_type(vendor: &str) -> Result<HeaderValue, String> {
     let fits = vendor.starts_with(|first: char| first.is_ascii_alphanumeric())
         && vendor.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));

@@ -1,4 +1,4 @@
-//! Connections: taking them, bounding them, letting requests in.
+//! Connections: accepts and limits them, and admits requests.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -38,12 +38,12 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watc
             _ = stopped.changed() => break,
         };
         let Ok((stream, peer)) = stream else {
-            // Out of file handles, most likely: those in use must first be closed.
+            // Probably out of file handles: some connections have to be closed first.
             tokio::time::sleep(Duration::from_millis(20)).await;
             continue;
         };
         let _ = stream.set_nodelay(true);
-        // One that has broken off already has no address, and no request either.
+        // A connection that is broken already has no address and sends no request.
         let Ok(address) = stream.local_addr() else { continue };
         let engine = engine.clone();
         let reset = Reset::default();
@@ -59,10 +59,10 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watc
         });
         let connection = builder.serve_connection(TokioIo::new(line), service);
         let watched = graceful.watch(connection);
-        // A client that breaks off is its own affair.
+        // A client that disconnects is not an error of the service.
         tokio::spawn(async move { drop(watched.await) });
     }
-    // Who comes now is told so by the system, and does not wait for an answer.
+    // From now on, the system refuses new connections immediately.
     drop(listener);
     tokio::select! {
         () = graceful.shutdown() => {}
@@ -72,7 +72,7 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watc
 
 type Response = hyper::Response<Full<Bytes>>;
 
-/// Answers a request to the API, unless a fault does, and writes it down.
+/// Answers a request to the API, with a fault if one applies, and logs it.
 async fn respond(
     engine: &Engine,
     address: SocketAddr,
@@ -87,7 +87,7 @@ async fn respond(
         noted.processed();
         let answered = enter(engine, address, parts, body, noted).await;
         let mut response = write(answered.unwrap_or_else(|refusal| refusal.answer()), engine.media_type.clone());
-        // A clock of its own shows in the answers, as any server's does.
+        // A virtual clock is visible in answers, like the clock of any server.
         if let Some(date) = engine.clock.is_virtual().then(|| engine.clock.now().strftime("%a, %d %b %Y %H:%M:%S GMT"))
             && let Ok(date) = HeaderValue::from_str(&date.to_string())
         {
@@ -114,7 +114,7 @@ async fn respond_locally(
     write(answered.unwrap_or_else(|refusal| refusal.answer()), HeaderValue::from_static("application/json"))
 }
 
-/// Writes an answer; `kind` is the type of its body.
+/// Converts an answer; `kind` is the type of its body.
 fn write(answer: Answer, kind: HeaderValue) -> Response {
     let mut response = hyper::Response::builder().status(answer.status);
     if answer.body.is_some() {
@@ -129,7 +129,7 @@ fn write(answer: Answer, kind: HeaderValue) -> Response {
     response.body(Full::from(answer.body.unwrap_or_default())).unwrap_or_default()
 }
 
-/// Lets a request in: who is it, what does it say, who answers it.
+/// Admits a request and answers it: authenticates it, reads its body and routes it.
 async fn enter(
     engine: &Engine,
     address: SocketAddr,
@@ -146,7 +146,8 @@ async fn enter(
     kept(routes::answer(engine, app, take_apart(address, &parts, body)).await)
 }
 
-/// The application that a request is for, if it may be answered at all. `address` is where it came in.
+/// Returns the application of a request, if the request may be answered at all. `address` is the local address of the
+/// connection.
 fn admit<'e>(
     engine: &'e Engine,
     address: SocketAddr,
@@ -165,7 +166,8 @@ fn admit<'e>(
     if accepts(headers) { Ok(app) } else { Err(Refusal::not_acceptable()) }
 }
 
-/// Admits and answers a request to the control API. It answers only this machine. Credentials only select the application.
+/// Admits and answers a request to the control API. Only requests from this machine are answered. Credentials only
+/// select the application.
 async fn enter_locally(
     engine: &Engine,
     address: SocketAddr,
@@ -181,7 +183,7 @@ async fn enter_locally(
     kept(local::answer(engine, caller, take_apart(address, &parts, body)).await)
 }
 
-/// An answer, unless the request came to nothing.
+/// Returns the answer, or an error if the request had no effect.
 fn kept(answered: Result<Answered, NotDone>) -> Answered {
     answered.unwrap_or_else(|why| {
         let (status, code) = match why {
@@ -205,7 +207,7 @@ fn take_apart(address: SocketAddr, parts: &Parts, body: Vec<u8>) -> Request {
     }
 }
 
-/// Refuses a request that does not say exactly once how it calls the service: something in between could take another one for true.
+/// Refuses a request without exactly one `Host` header: a proxy could use another one.
 fn one_host(parts: &Parts) -> Result<(), Refusal> {
     let mut named = parts.headers.get_all(HOST).iter();
     match (named.next(), named.next()) {
@@ -214,15 +216,16 @@ fn one_host(parts: &Parts) -> Result<(), Refusal> {
     }
 }
 
-/// How the client called the service: what the URLs of its answers begin with.
+/// Returns the host that the client called. The URLs in answers begin with it.
 fn host(parts: &Parts) -> Option<&str> {
     let named = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
     let host = parts.uri.authority().map(Authority::as_str).or(named)?;
     host.parse::<Authority>().is_ok().then_some(host)
 }
 
-/// Reads a body to its end, also one that is too large: a client that is still sending would find its connection broken in
-/// place of the answer, and could not tell that nothing was done. Bytes beyond the limit are forgotten as they come.
+/// Reads a body to its end, even if it is too large: a client that is still sending would find its connection broken
+/// instead of the answer, and could not know that nothing was done. Bytes beyond the limit are discarded as they
+/// arrive.
 async fn read_body(body: Incoming, patience: Duration) -> Result<Vec<u8>, Refusal> {
     let (mut bytes, mut is_too_large) = (Vec::new(), false);
     let read = drain(body, |data| {
@@ -241,14 +244,14 @@ async fn read_body(body: Incoming, patience: Duration) -> Result<Vec<u8>, Refusa
     }
 }
 
-/// Takes in the body of a request that is refused whatever it says.
+/// Reads the body of a request that is refused whatever its content is.
 async fn pass_over(body: Incoming, patience: Duration, refusal: Refusal) -> Refusal {
-    // Whoever takes longer is refused all the same.
+    // A slower client is refused as well.
     let _ = tokio::time::timeout(patience, drain(body, |_| {})).await;
     refusal
 }
 
-/// Takes in a body piece by piece. Returns whether it is complete.
+/// Reads a body piece by piece. Returns whether it is complete.
 async fn drain(mut body: Incoming, mut take: impl FnMut(&[u8])) -> bool {
     while let Some(frame) = body.frame().await {
         match frame {
@@ -259,7 +262,7 @@ async fn drain(mut body: Incoming, mut take: impl FnMut(&[u8])) -> bool {
     true
 }
 
-/// The application whose key and secret the request carries.
+/// Returns the application whose key and secret are in the request.
 fn authenticate<'e>(engine: &'e Engine, headers: &HeaderMap) -> Option<&'e str> {
     let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
     let (scheme, encoded) = value.split_once(' ')?;
@@ -271,7 +274,7 @@ fn authenticate<'e>(engine: &'e Engine, headers: &HeaderMap) -> Option<&'e str> 
     engine.authenticate(key, secret)
 }
 
-/// A version other than 3 cannot be had; none at all is taken for 3.
+/// Whether the client accepts version 3. No version means 3; other versions do not exist.
 fn accepts(headers: &HeaderMap) -> bool {
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("");
     let versions = accept.split([';', ',']).filter_map(|part| part.trim().strip_prefix("version="));

@@ -1,9 +1,10 @@
-//! The service of the contract, built in.
+//! The built-in service that implements the contract.
 //!
-//! It stands at the other end of HTTP: it shares the nouns of `model` with the rest of the crate and nothing else. A request
-//! comes in through [`http`], is matched against the table in [`routes`], and is answered by a function of [`api`] that looks
-//! at or changes the [`state`] of one application. The [`engine`] puts changes in order, makes them durable before they are
-//! answered, and fires what falls due. Beside the API stands [`local`], with which devices are made and moved.
+//! It communicates with the rest only over HTTP, and shares nothing with it except the nouns of `model`. A request
+//! comes in through [`http`], is matched against the table in [`routes`], and is answered by a function of [`api`] that
+//! reads or changes the [`state`] of one application. The [`engine`] orders changes, makes them durable before they are
+//! answered, and carries out what becomes due. In addition to the API there is [`local`], which creates and operates
+//! devices.
 
 pub mod answer;
 pub mod api;
@@ -41,30 +42,30 @@ pub use pushplan_model::nouns::level::Level;
 /// The largest body of a request.
 pub const BODY_LIMIT: usize = 5 * 1024 * 1024;
 
-/// The vendor's word in the media type, where none is set.
+/// The default vendor in the media type.
 pub const VENDOR: &str = "messaging";
 
-/// How a service is set up.
+/// The settings of a service.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub api: Level,
     /// Applications, as key and secret.
     pub apps: Vec<(String, String)>,
-    /// The file that keeps everything; in memory where there is none.
+    /// The data file; without one, everything is in memory.
     pub data: Option<PathBuf>,
-    /// Where a virtual clock starts; the real one runs where this is left out.
+    /// The start of a virtual clock; without one, the real clock is used.
     pub clock: Option<Timestamp>,
     pub vendor: String,
-    /// Who is told of events.
+    /// The receivers of events.
     pub webhooks: Vec<webhook::Webhook>,
-    /// What goes wrong on purpose.
+    /// The faults.
     pub faults: Option<faults::Rules>,
     /// How long a client may take to send its header, and then its body.
     pub patience: Duration,
 }
 
 impl Default for Settings {
-    /// A service in memory, with no application.
+    /// Returns the settings of a service in memory, without applications.
     fn default() -> Self {
         Self {
             api: Level::Extended,
@@ -79,7 +80,7 @@ impl Default for Settings {
     }
 }
 
-/// A service that runs. It stops when [`Running::stop`] is awaited.
+/// A running service. Await [`Running::stop`] to stop it.
 #[derive(Debug)]
 pub struct Running {
     pub address: SocketAddr,
@@ -133,7 +134,7 @@ async fn run(engine: Engine, listener: TcpListener) -> Result<Running, CannotSta
 impl Running {
     /// Takes no more connections, finishes the requests in flight, and ends.
     pub async fn stop(self) {
-        // Nobody listening means that all have ended.
+        // Without a receiver, all tasks have ended.
         let _ = self.stop.send(true);
         for task in self.tasks {
             let _ = task.await;

@@ -1,4 +1,4 @@
-//! Devices to begin with: a sample population, or one from a file.
+//! Initial devices: a sample population, or one from a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +11,11 @@ use super::engine::{Engine, NotDone};
 use super::local::form::{self, Form};
 use super::state::devices::{Device, NO_GROUP, Properties};
 
-/// Devices by their ids.
+/// Devices with their ids.
 pub type Population = Vec<(String, Device)>;
 
-/// Puts devices into each application that has none: into all in one change. Gives how many each has then, and whether
-/// they were put there now. `devices` makes those of the n-th application.
+/// Adds devices to each application that has none, in one change. Returns how many devices each application then has,
+/// and whether they were added. `devices` creates those of the n-th application.
 pub async fn fill(engine: &Engine, devices: impl Fn(usize) -> Population) -> Result<Vec<(usize, bool)>, NotDone> {
     let keys = engine.settings.apps.iter().map(|(key, _)| key).enumerate();
     engine
@@ -25,7 +25,7 @@ pub async fn fill(engine: &Engine, devices: impl Fn(usize) -> Population) -> Res
                 let Some(app) = state.app_mut(key) else { continue };
                 let is_empty = app.devices.is_empty();
                 if is_empty {
-                    // They were there from the beginning: that is no news, and so many that they would drown it.
+                    // They count as old, so they are no events: there are so many that they would hide all others.
                     app.streams = false;
                     for (id, device) in devices(place) {
                         app.register(&id, device, now);
@@ -39,7 +39,7 @@ pub async fn fill(engine: &Engine, devices: impl Fn(usize) -> Population) -> Res
         .await
 }
 
-/// Reads devices from a file: a JSON array of them, or one on each line. What is wrong comes with its place.
+/// Reads devices from a file: a JSON array, or one device on each line. Errors contain the position.
 pub fn read(name: &str, text: &str) -> Result<Population, String> {
     let mut population = Population::new();
     let mut ids = BTreeSet::new();
@@ -85,12 +85,13 @@ pub fn read(name: &str, text: &str) -> Result<Population, String> {
     Ok(population)
 }
 
-/// A sample population. The same seed gives the same devices, and a larger one begins with the smaller.
+/// Returns a sample population. The same seed gives the same devices, and a larger population begins with the smaller
+/// one.
 pub fn sample(count: usize, seed: u64) -> Population {
     (0..count).map(|number| device(number as u64, seed)).collect()
 }
 
-/// SplitMix64: small, and good enough to mix devices.
+/// SplitMix64: small, and random enough for sample devices.
 struct Random(u64);
 
 impl Random {
@@ -106,7 +107,7 @@ impl Random {
         self.next() % end.max(1)
     }
 
-    /// `true` in so many of a hundred cases.
+    /// Returns `true` in `chance` percent of the cases.
     fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }
@@ -115,7 +116,7 @@ impl Random {
         &of[self.below(of.len() as u64) as usize]
     }
 
-    /// One of a table with weights in its first column.
+    /// Returns a value of a table with weights in its first column.
     fn weighted<'t, T>(&mut self, table: &'t [(u64, T)]) -> &'t T {
         let mut at = self.below(table.iter().map(|(weight, _)| weight).sum());
         for (weight, value) in table {
@@ -127,7 +128,7 @@ impl Random {
         &table[0].1
     }
 
-    /// One of a list, in so many of a hundred cases.
+    /// Returns a value of a list in `chance` percent of the cases.
     fn maybe(&mut self, chance: u64, of: &[&str]) -> Option<String> {
         let value = *self.one(of);
         self.percent(chance).then(|| value.to_owned())
@@ -141,7 +142,7 @@ struct Platform {
     systems: &'static [&'static str],
 }
 
-/// Kinds of device, in hundredths of the population.
+/// Kinds of device, with their percentage of the population.
 const KINDS: &[(u64, Platform)] = &[
     (
         42,
@@ -166,7 +167,7 @@ const KINDS: &[(u64, Platform)] = &[
     (5, Platform { name: "open::sms", opt_in: 95, sdks: &[], systems: &[] }),
 ];
 
-/// Language, country and time zones. Some zones are not listed by the contract and resolve to their nearest.
+/// Language, country and time zones. Some zones are not listed by the contract and are mapped to the nearest one.
 type Locale = (&'static str, &'static str, &'static [&'static str]);
 
 const PLACES: &[(u64, Locale)] = &[
@@ -231,7 +232,7 @@ fn device(number: u64, seed: u64) -> (String, Device) {
         background: is_app && random.percent(80),
         location: is_app && random.percent(30),
         push_address,
-        // The users grow in number with the devices, so that some have several.
+        // The number of users grows with the number of devices, so that some users have several.
         named_user: random.percent(45).then(|| format!("user-{:05}", random.below(number * 7 / 20 + 1) + 1)),
         tags: tags(&mut random).into(),
         properties: properties.into(),

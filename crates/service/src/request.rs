@@ -1,4 +1,4 @@
-//! A request, taken apart.
+//! A parsed request.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use pushplan_model::source::{FileId, Source};
 use crate::answer::Refusal;
 use crate::faults::Lag;
 
-/// What a handler is given beside the application.
+/// The arguments of a handler, in addition to the application.
 #[derive(Debug)]
 pub struct Call<'r> {
     pub request: &'r Request,
@@ -18,25 +18,25 @@ pub struct Call<'r> {
     pub level: Level,
 }
 
-/// All that a handler may know of a request.
+/// The parts of a request that a handler may use.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     pub method: String,
-    /// The path as it was sent, without the query.
+    /// The path as sent, without the query.
     pub path: String,
     pub query: BTreeMap<String, String>,
-    /// Empty once it is decoded: the holder of the state's lock has no body left to read.
+    /// Empty once it is decoded, so that no body is read while the lock of the state is held.
     pub body: Vec<u8>,
-    /// `http://host:port`, as the client called it: the URLs of answers use it.
+    /// `http://host:port` as the client called it, for the URLs in answers.
     pub origin: String,
-    /// What the route's `{name}`s stand for.
+    /// The values of the route's `{name}`s.
     pub params: Vec<String>,
-    /// How far behind the state is that it sees, where that is to be rehearsed.
+    /// How far the visible state lags behind, if a fault requests that.
     pub lag: Option<Lag>,
 }
 
 impl Request {
-    /// The n-th variable part of the path.
+    /// Returns the n-th variable part of the path.
     pub(crate) fn param(&self, n: usize) -> &str {
         self.params.get(n).map_or("", String::as_str)
     }
@@ -45,7 +45,7 @@ impl Request {
         self.query.get(name).map(String::as_str)
     }
 
-    /// A whole number of the query within bounds; `usual` where it is left out.
+    /// Returns a whole number of the query, up to a maximum; `usual` if it is omitted.
     pub fn number(&self, name: &str, usual: usize, most: usize) -> Result<usize, Refusal> {
         let Some(text) = self.query(name) else { return Ok(usual) };
         match text.parse::<usize>() {
@@ -54,7 +54,7 @@ impl Request {
         }
     }
 
-    /// The URL of this request with some of its query changed: the page before or after.
+    /// Returns the URL of this request with a changed query, for the previous or the next page.
     pub fn page(&self, changed: &[(&str, String)]) -> String {
         let mut query = self.query.clone();
         query.extend(changed.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
@@ -63,11 +63,11 @@ impl Request {
     }
 }
 
-/// The body of a request as it was sent. It is decoded before the state is locked.
+/// The body of a request as sent. It is decoded before the state is locked.
 #[derive(Clone, Debug, Default)]
 pub struct RequestBody(pub Vec<u8>);
 
-/// How many keys one object of a body may have: what is wrong with each costs time.
+/// The maximum number of keys in one object of a body, because reporting an error for each costs time.
 const KEYS: usize = 1_000;
 
 impl RequestBody {
@@ -75,7 +75,7 @@ impl RequestBody {
         self.0.is_empty()
     }
 
-    /// The body as a tree.
+    /// Parses the body as a tree.
     pub fn json(&self) -> Result<Body, Refusal> {
         let text = std::str::from_utf8(&self.0).map_err(|error| {
             let good = String::from_utf8_lossy(&self.0[..error.valid_up_to()]).into_owned();
@@ -89,14 +89,14 @@ impl RequestBody {
         }
     }
 
-    /// The body as a type.
+    /// Decodes the body.
     pub fn read<T: Decode>(&self) -> Result<T, Refusal> {
         let body = self.json()?;
         body.read(&body.node)
     }
 }
 
-/// Whether no object has too many keys.
+/// Checks that no object has too many keys.
 fn bounded(node: &Node) -> Result<(), Refusal> {
     match &node.tree {
         Tree::Map(entries) if entries.len() > KEYS => {
@@ -108,7 +108,7 @@ fn bounded(node: &Node) -> Result<(), Refusal> {
     }
 }
 
-/// A body that is JSON, with the places of its values.
+/// A JSON body, with the positions of its values.
 #[derive(Debug)]
 pub struct Body {
     pub source: Source,
@@ -116,12 +116,12 @@ pub struct Body {
 }
 
 impl Body {
-    /// A part of the body as it was sent.
+    /// Returns a part of the body as sent.
     pub fn text(&self, node: &Node) -> &str {
         &self.source.text[node.span.range()]
     }
 
-    /// A part of the body as a type. The first thing wrong in it is the refusal.
+    /// Decodes a part of the body. The first problem is the refusal.
     pub fn read<T: Decode>(&self, node: &Node) -> Result<T, Refusal> {
         let mut reader = Reader::of_wire();
         let value = T::decode(node, &mut reader);
@@ -132,7 +132,7 @@ impl Body {
         value.ok_or_else(|| Refusal::invalid(format!("expected {}", T::WHAT)))
     }
 
-    /// One object or an array of them, each with how the path of what stands in it begins.
+    /// Returns one object, or those in an array, each with the beginning of the paths of its values.
     pub fn each(&self) -> Vec<(String, &Node)> {
         match &self.node.tree {
             Tree::List(items) => items.iter().enumerate().map(|(at, item)| (format!("[{at}]."), item)).collect(),
@@ -141,7 +141,7 @@ impl Body {
     }
 }
 
-/// A value that was understood before, as its type.
+/// Decodes a value that was decoded successfully before.
 pub fn understood<T: Decode>(value: &serde_json::Value) -> Option<T> {
     meaning(&value.to_string())
 }

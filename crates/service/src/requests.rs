@@ -1,4 +1,4 @@
-//! The log of requests: what clients asked and how it ended.
+//! The log of requests: their content and their result.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -8,30 +8,30 @@ use jiff::Timestamp;
 use pushplan_model::text;
 use serde::Serialize;
 
-/// How many requests are remembered. Older ones are forgotten first.
+/// The number of requests to keep. The oldest are deleted first.
 pub const KEPT: usize = 10_000;
 
-/// How many characters of an address are remembered, so that the log stays small whatever clients send.
+/// The maximum number of characters of a URL to keep, so that the log stays small whatever clients send.
 const LONGEST: usize = 2_000;
 
-/// What stands in the log in place of a secret.
+/// Replaces a secret in the log.
 const HIDDEN: &str = "***";
 
-/// One request. Headers are not in it, and so no credentials are.
+/// One request. Headers are not included, so there are no credentials in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Logged {
     pub time: Timestamp,
     pub method: String,
-    /// As it was sent, without the query.
+    /// The path as sent, without the query.
     pub path: String,
     pub query: String,
-    /// What the client was told; `None` where the connection ended before that.
+    /// The status of the answer; `None` if the connection ended before that.
     pub status: Option<u16>,
-    /// Whether the request reached the service. A fault may keep it out, or hide from the client that it got in.
+    /// Whether the service processed the request. A fault may prevent that, or hide it from the client.
     pub processed: bool,
-    /// The application; `None` where the credentials were of none.
+    /// The application; `None` if the credentials belong to none.
     pub app: Option<String>,
-    /// Of the request, in bytes.
+    /// The size of the request's body in bytes.
     pub body_size: usize,
 }
 
@@ -43,12 +43,13 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// A log that shows none of these secrets, wherever a client may put them.
+    /// Creates a log that hides these secrets, wherever a client may put them.
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
         Self { logged: Mutex::default(), secrets: secrets.into_iter().collect() }
     }
 
-    /// Begins the entry of a request. It is written down when it is dropped, so that one that breaks off is there too.
+    /// Begins the entry of a request. It is added to the log when it is dropped, so that an interrupted request is
+    /// included.
     pub fn begin(&self, time: Timestamp, method: &str, path: &str, query: &str) -> LoggedRequest<'_> {
         let logged = Logged {
             time,
@@ -63,12 +64,12 @@ impl Requests {
         LoggedRequest { requests: self, logged: Some(logged) }
     }
 
-    /// The requests that `wanted` says of, oldest first.
+    /// Returns the requests that `wanted` selects, oldest first.
     pub fn list(&self, wanted: impl Fn(&Logged) -> bool) -> Vec<Logged> {
         self.lock().iter().filter(|logged| wanted(logged)).cloned().collect()
     }
 
-    /// Forgets all of them.
+    /// Deletes all requests.
     pub fn clear(&self) {
         self.lock().clear();
     }
@@ -88,7 +89,7 @@ impl Requests {
     }
 }
 
-/// A request that is being answered.
+/// The log entry of a request that is being answered.
 #[derive(Debug)]
 pub struct LoggedRequest<'r> {
     requests: &'r Requests,
@@ -127,7 +128,7 @@ impl Drop for LoggedRequest<'_> {
         let mut all = self.requests.lock();
         let oldest = if all.len() == KEPT { all.pop_front() } else { None };
         all.push_back(logged);
-        // Nobody waits while it is thrown away.
+        // The old entry is freed after the lock.
         drop(all);
         drop(oldest);
     }

@@ -1,4 +1,4 @@
-//! The table of routes: which function answers which request.
+//! The table of routes: the function that answers each request.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,18 +17,19 @@ use super::state::App;
 #[derive(Clone, Copy)]
 pub struct Route {
     pub method: &'static str,
-    /// The path, with `{name}` for a variable part. Empty parts do not count: slashes at the end or doubled are the same.
+    /// The path, with `{name}` for a variable part. Empty parts are ignored, so trailing and double slashes make no
+    /// difference.
     pub path: &'static str,
     pub level: Level,
     pub run: Handler,
 }
 
-/// Whether a request looks or changes.
+/// Whether a request reads or changes.
 #[derive(Clone, Copy, Debug)]
 pub enum Handler {
     Read(fn(&App, &Call) -> Answered),
     Write(fn(&mut App, &Call) -> Answered),
-    /// A body is decoded first, while others look and change, and then looked up or carried out.
+    /// A body is decoded first, without the lock; then the question is answered or the change is made.
     Ask(Decoding<Question>),
     Change(Decoding<StateChange>),
 }
@@ -51,7 +52,7 @@ const fn change(method: &'static str, path: &'static str, decode: Decoding<State
     Route { method, path, level: Level::Documented, run: Handler::Change(decode) }
 }
 
-/// A body that is sent to be looked at and changes nothing.
+/// A route with a body that changes nothing.
 const fn check(path: &'static str, decode: Decoding<Question>) -> Route {
     Route { method: "POST", path, level: Level::Documented, run: Handler::Ask(decode) }
 }
@@ -124,9 +125,9 @@ pub static ROUTES: &[Route] = &[
     change("POST", "/api/channels/open/uninstall", api::channels::uninstall_open),
 ];
 
-/// The route of a request, with its variable parts; or why there is none.
+/// Returns the route of a request, with its variable parts; or an error if there is none.
 ///
-/// A path that is spelled out comes before one with variable parts: `/api/tags/batch` is never the tag `batch`.
+/// A literal path takes precedence over one with variable parts: `/api/tags/batch` is never the tag `batch`.
 pub fn find(method: &str, path: &str, level: Level) -> Result<(&'static Route, Vec<String>), Refusal> {
     let parts = parts(path);
     if parts.iter().any(|part| percent_decode_str(part).decode_utf8().is_err()) {
@@ -147,7 +148,7 @@ pub fn find(method: &str, path: &str, level: Level) -> Result<(&'static Route, V
     Ok((route, params))
 }
 
-/// The routes with the parts of their paths, by the second part: `segments`, `push`. It is never a variable one.
+/// The routes with the parts of their paths, by the second part, which is never variable: `segments`, `push`.
 static PATTERNS: LazyLock<BTreeMap<&str, Vec<Pattern>>> = LazyLock::new(|| {
     let mut patterns: BTreeMap<_, Vec<Pattern>> = BTreeMap::new();
     for route in ROUTES {
@@ -159,12 +160,12 @@ static PATTERNS: LazyLock<BTreeMap<&str, Vec<Pattern>>> = LazyLock::new(|| {
 
 type Pattern = (&'static Route, Vec<&'static str>);
 
-/// The parts of a path; empty ones do not count.
+/// Returns the parts of a path, without empty ones.
 pub(super) fn parts(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty()).collect()
 }
 
-/// The variable parts of a path, where the pattern fits it.
+/// Returns the variable parts of a path that matches the pattern.
 pub(super) fn matches(pattern: &[&str], parts: &[&str]) -> Option<Vec<String>> {
     let is_variable = |name: &str| name.starts_with('{');
     let fits = |(name, part): (&&str, &&str)| is_variable(name) || name == part;
@@ -175,7 +176,7 @@ pub(super) fn matches(pattern: &[&str], parts: &[&str]) -> Option<Vec<String>> {
     variable.map(|(_, part)| Some(percent_decode_str(part).decode_utf8().ok()?.into_owned())).collect()
 }
 
-/// Answers a request that has been let in.
+/// Answers a request that was admitted.
 pub async fn answer(engine: &Engine, app: &str, mut request: Request) -> Result<Answered, NotDone> {
     let level = engine.settings.api;
     let (route, params) = match find(&request.method, &request.path, level) {

@@ -1,8 +1,8 @@
-//! Keeping what was changed: rows in a file, written by one at a time.
+//! Stores changes as rows in a file, with one writer at a time.
 //!
-//! A change that comes while nothing is being written is written by whoever made it, without a detour through another thread,
-//! where the disk is quick. Changes that come meanwhile wait and share the next transaction, so that many clients cost few
-//! syncs; a thread writes those. A change is answered after its transaction is on the disk.
+//! If nothing is being written, a change is written by the thread that made it, without a detour through another
+//! thread, as long as the disk is fast. Changes that arrive during a write wait and share the next transaction, so that
+//! many clients need few syncs; a separate thread writes those. A change is answered after its transaction is on disk.
 
 mod file;
 
@@ -17,10 +17,11 @@ use tokio::sync::oneshot;
 use crate::cannot_start::CannotStart;
 use file::StoreFile;
 
-/// How long a transaction may hold up a worker of the runtime. A slower disk is left to the thread.
+/// The maximum time that a transaction may block a worker of the runtime. With a slower disk, the separate thread
+/// writes.
 const QUICK: Duration = Duration::from_millis(2);
 
-/// How many rows are written without a thread of their own. More of them would hold up a worker of the runtime.
+/// The maximum number of rows that are written without the separate thread. More would block a worker of the runtime.
 const FEW: usize = 32;
 
 /// One row of an application's table; `None` removes it.
@@ -32,7 +33,7 @@ pub struct Row {
     pub value: Option<String>,
 }
 
-/// A row as it was found on the disk.
+/// A row that was read from the disk.
 #[derive(Clone, Debug)]
 pub struct Kept {
     pub app: String,
@@ -41,7 +42,8 @@ pub struct Kept {
     pub value: String,
 }
 
-/// Rows that become durable together, and who is to be told. Whoever writes them knows without being told.
+/// Rows that become durable together, and the channel that reports it. A thread that writes its own rows needs no
+/// report.
 #[derive(Debug)]
 struct Batch {
     rows: Vec<Row>,
@@ -50,22 +52,22 @@ struct Batch {
 
 type Stored = Result<(), String>;
 
-/// What waits to be written, and whose turn it is to write it.
+/// The batches that wait, and who writes them.
 #[derive(Debug, Default)]
 struct Queue {
     batches: Vec<Batch>,
-    /// Somebody writes, or is about to. Where nobody does, nothing waits.
+    /// Someone is writing, or is about to. If not, nothing waits.
     busy: bool,
-    /// It is the thread's turn.
+    /// The separate thread has to write.
     for_thread: bool,
-    /// How many batches the last transaction had, with those that came meanwhile. More than one: others are about, and will
-    /// be again.
+    /// The number of batches in the last transaction and during it. If there was more than one, other clients are
+    /// active and will probably stay active.
     last: usize,
-    /// How long it took.
+    /// The duration of the last transaction.
     took: Duration,
     #[cfg(test)]
     transactions: usize,
-    /// Why nothing is written any more: what comes later builds on what was lost.
+    /// Why nothing is written any more: later changes depend on what was lost.
     failed: Option<String>,
     closed: bool,
 }
@@ -74,27 +76,27 @@ struct Queue {
 struct Desk {
     queue: Mutex<Queue>,
     turn: Condvar,
-    /// Whoever makes a change may write it: there are other workers that serve meanwhile.
+    /// Whether a thread that makes a change may write it, because other workers continue to serve requests.
     in_place: bool,
     file: Mutex<StoreFile>,
-    /// What the disk holds after a transaction that failed.
+    /// The content of the disk after a transaction that failed.
     left: Mutex<Option<Vec<Kept>>>,
 }
 
-/// The file. After a transaction that failed nothing is written any more.
+/// The file. After a transaction that failed, nothing is written any more.
 #[derive(Debug)]
 pub struct Store {
     desk: Arc<Desk>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
-/// A promise that a change is durable. It becomes so whether or not somebody waits for it.
+/// A promise that a change becomes durable, whether or not someone waits for it.
 #[derive(Debug)]
 pub struct Ticket(Turn);
 
 #[derive(Debug)]
 enum Turn {
-    /// Nobody was writing: the owner of the ticket writes.
+    /// Nobody was writing, so the owner of the ticket writes.
     Own(Duty),
     Others(oneshot::Receiver<Stored>),
 }
@@ -108,7 +110,7 @@ impl Ticket {
     }
 }
 
-/// The duty to write what waits. Who drops it leaves it to the thread.
+/// The duty to write what waits. If it is dropped, the separate thread does it.
 #[derive(Debug)]
 struct Duty(Option<Arc<Desk>>);
 
@@ -142,8 +144,8 @@ impl Desk {
         self.turn.notify_one();
     }
 
-    /// Writes all that waits in one transaction, and says whether more came meanwhile. Whoever calls this has the duty, and
-    /// has it still where there is more.
+    /// Writes everything that waits in one transaction. Returns whether more arrived in the meantime; the caller then
+    /// still has the duty to write.
     fn write(&self) -> (Stored, bool) {
         let (batches, failed) = {
             let mut queue = self.queue();
@@ -165,7 +167,7 @@ impl Desk {
             queue.busy
         };
         for done in batches.into_iter().filter_map(|batch| batch.done) {
-            // Whoever asked may have gone away; the change is kept all the same.
+            // The receiver may be gone; the change is stored anyway.
             let _ = done.send(result.clone());
         }
         (result, more)
@@ -182,7 +184,7 @@ impl Desk {
         })
     }
 
-    /// Writes whenever it is the thread's turn, until the store is closed.
+    /// Writes whenever it is the separate thread's turn, until the store is closed.
     fn write_in_turn(&self) {
         loop {
             let mut queue = self.queue();
@@ -199,7 +201,7 @@ impl Desk {
 }
 
 impl Store {
-    /// Opens the file, gives back all that it holds, and starts the thread.
+    /// Opens the file, returns all of its rows, and starts the separate thread.
     pub fn open(path: &Path) -> Result<(Self, Vec<Kept>), CannotStart> {
         let (file, kept) = StoreFile::open(path)?;
         let desk = Arc::new(Desk {
@@ -217,7 +219,7 @@ impl Store {
         Ok((Self { desk, thread: Some(thread) }, kept))
     }
 
-    /// Hands rows over to be written. Rows become durable in the order of these calls.
+    /// Submits rows for writing. Rows become durable in the order of these calls.
     pub(crate) fn submit(&self, rows: Vec<Row>) -> Ticket {
         let is_small = rows.len() <= FEW;
         let mut queue = self.desk.queue();
@@ -235,7 +237,7 @@ impl Store {
         Ticket(Turn::Others(told))
     }
 
-    /// Whether all that was handed over is durable.
+    /// Whether everything that was submitted is durable.
     pub fn is_settled(&self) -> bool {
         let queue = self.desk.queue();
         !queue.busy && queue.failed.is_none()
@@ -246,13 +248,13 @@ impl Store {
         self.desk.queue().transactions
     }
 
-    /// A disk that takes its time: nothing is written until this is dropped.
+    /// Simulates a slow disk: nothing is written until the result is dropped.
     #[cfg(test)]
     pub fn hold(&self) -> MutexGuard<'_, StoreFile> {
         self.desk.file.lock().expect("a file")
     }
 
-    /// What the disk holds, after a ticket has told of a failure. It is given once.
+    /// Returns the content of the disk after a ticket has reported a failure. Returns it only once.
     pub fn left(&self) -> Option<Vec<Kept>> {
         self.desk.left.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -1,4 +1,4 @@
-//! Tags in groups, of channels and of named users.
+//! Tags in groups, for channels and named users.
 
 use std::collections::BTreeMap;
 
@@ -64,17 +64,17 @@ shape! {
 /// Groups and their tags, as a request lists them.
 type Listed = Option<Vec<(String, Vec<String>)>>;
 
-/// What is to become of tags.
+/// A change of tags.
 #[derive(Debug)]
 enum TagChange {
-    /// Each of the two alters only the tags that it names.
+    /// Each of the two changes only the tags that it names.
     Alter { add: Tags, remove: Tags },
-    /// Replaces all tags of the groups that it names, and of no other.
+    /// Replaces all tags of the groups that it names, and of no other group.
     Set(Tags),
 }
 
 impl TagChange {
-    /// `add`, `remove`, both, or `set` alone.
+    /// From `add`, `remove`, both, or only `set`.
     fn of(add: Listed, remove: Listed, set: Listed) -> Result<Self, Refusal> {
         match (add, remove, set) {
             (None, None, None) => Err(Refusal::invalid("one of `add`, `remove` and `set` is needed")),
@@ -119,13 +119,13 @@ fn checked(key: &str, listed: Vec<(String, Vec<String>)>) -> Result<Tags, Refusa
     Ok(listed.into_iter().map(|(group, tags)| (group, tags.into_iter().collect())).collect())
 }
 
-/// Groups and tags without their places.
+/// Removes the positions from groups and tags.
 fn plain<L: IntoIterator<Item = At<String>>>(sent: Option<BTreeMap<At<String>, L>>) -> Listed {
     let texts = |tags: L| tags.into_iter().map(|tag| tag.value).collect();
     sent.map(|groups| groups.into_iter().map(|(group, tags)| (group.value, texts(tags))).collect())
 }
 
-/// Removes the places from groups and tags, if a single tag may be sent without a list.
+/// Removes the positions from groups and tags, if a single tag may be sent without a list.
 fn plain_many(sent: Option<BTreeMap<At<String>, Many<At<String>>>>) -> Listed {
     plain(sent.map(|groups| groups.into_iter().map(|(group, tags)| (group, tags.0)).collect()))
 }

@@ -1,4 +1,4 @@
-//! Channels and open channels: what is known of each, and how they come and go.
+//! Channels and open channels: their records, registration and removal.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::request::{Call, Request, RequestBody};
 use crate::state::devices::{Device, NO_GROUP};
 use crate::state::{App, OpenChannel, iso};
 
-/// The largest page of a listing.
+/// The largest page of a list.
 const PAGE: usize = 1_000;
 
 shape! {
@@ -75,7 +75,7 @@ shape! {
     }
 }
 
-/// A channel as answers show it. The groups of derived tags are among its own; the tags of its named user are not.
+/// Returns a channel as answers show it. The groups of derived tags are included; the tags of its named user are not.
 pub fn record(id: &str, device: &Device) -> Value {
     let mut groups: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (group, tag) in device.all_tags() {
@@ -103,7 +103,7 @@ pub fn record(id: &str, device: &Device) -> Value {
     record
 }
 
-/// The number of a channel. One of another kind than the request says is not the one that is meant.
+/// Returns the number of a channel. A channel of another type than requested is refused.
 pub fn known(app: &App, id: &str, device_type: Option<&str>) -> Result<u32, Refusal> {
     let number = app.devices.by_id(id).ok_or_else(|| unknown(id))?;
     let own = app.devices.device(number).map_or("", |device| device.device_type.as_str());
@@ -121,7 +121,7 @@ fn unknown(id: &str) -> Refusal {
     Refusal::no_such_channel().with(json!({ "error": format!("there is no such channel: {id}") }))
 }
 
-/// The line of a channel in a listing.
+/// Returns the line of a channel in a list.
 pub(super) fn line(id: &str, device: &Device) -> String {
     record(id, device).to_string()
 }

@@ -12,20 +12,20 @@ use crate::answer::{Answer, Answered, Refusal, new_id};
 use crate::request::{Call, Request, RequestBody};
 use crate::state::{App, Due, Experiment, Moment, SentExperiment, iso, newer_form};
 
-/// The largest page of a listing.
+/// The largest page of a list.
 const PAGE: usize = 100;
 
-/// How many variants an experiment may have.
+/// The maximum number of variants of an experiment.
 const VARIANTS: usize = 26;
 
-/// An experiment that has been found right, with the time of each variant.
+/// A valid experiment, with the time of each variant.
 struct Accepted {
     experiment: Value,
     times: Vec<Option<At<Schedule>>>,
 }
 
 impl Accepted {
-    /// The moments of each variant. One without a time is sent at once.
+    /// Returns the moments of each variant. A variant without a time is sent immediately.
     fn moments(&self, now: Timestamp) -> Result<Vec<Vec<Moment>>, Refusal> {
         let each = self.times.iter().enumerate().map(|(number, time)| {
             let Some(time) = time else { return Ok(vec![Moment { at: now, local: None }]) };
@@ -76,7 +76,7 @@ pub fn list(app: &App, call: &Call) -> Answered {
     page(app, call.request, None)
 }
 
-/// Those that have not started.
+/// Lists the experiments that have not started.
 pub fn scheduled(app: &App, call: &Call) -> Answered {
     page(app, call.request, Some(true))
 }
@@ -113,7 +113,7 @@ fn read(sent: &RequestBody) -> Result<Accepted, Refusal> {
     Ok(Accepted { experiment, times })
 }
 
-/// A page of experiments, the newest first: of all, or of those that have not started.
+/// Returns a page of experiments, newest first: of all, or of those that have not started.
 fn page(app: &App, request: &Request, part: Option<bool>) -> Answered {
     let limit = request.number("limit", PAGE, PAGE)?.max(1);
     let offset = request.number("offset", 0, usize::MAX)?;

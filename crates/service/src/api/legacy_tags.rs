@@ -1,4 +1,4 @@
-//! Tags without groups: the older way, which the contract keeps.
+//! Tags without groups: the older API, which the contract still contains.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::request::{Call, Request, RequestBody};
 use crate::state::App;
 use crate::state::devices::{NO_GROUP, Numbers};
 
-/// How many tags are listed. There is no second page.
+/// The number of tags in a list. There is no second page.
 const LISTED: usize = 100;
 
 shape! {
@@ -101,7 +101,7 @@ pub fn change(request: &Request, sent: &RequestBody) -> Result<StateChange, Refu
             tags.entry(NO_GROUP.to_owned()).or_default().insert(tag.to_owned());
             limits::tags_per_channel(app.devices.id(*number), &tags)?;
         }
-        // One that is in both lists loses the tag, and has never got it.
+        // A device that is in both lists loses the tag, and never had it.
         for number in add.difference(&remove) {
             app.change_tags(*number, call.now, |tags| {
                 tags.entry(NO_GROUP.to_owned()).or_default().insert(tag.to_owned());
@@ -125,7 +125,7 @@ pub fn delete(app: &mut App, call: &Call) -> Answered {
     }
 }
 
-/// Gives each device exactly the tags that are listed for it. All of the request is checked before any of it is done.
+/// Gives each device exactly the tags that are listed for it. The whole request is checked before anything is changed.
 pub fn batch(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
     let sent: Vec<SentTagList> = sent.read()?;
     limits::at_most(limits::ITEMS, sent.len(), "channels")?;

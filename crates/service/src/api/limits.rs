@@ -1,18 +1,18 @@
-//! What tags and named users may be, wherever they are sent.
+//! Limits of tags and named users, wherever they are sent.
 
 use crate::answer::Refusal;
 use crate::state::devices::Tags;
 
-/// The most characters of a tag, a tag group and the id of a named user.
+/// The maximum length of a tag, a tag group and the id of a named user, in characters.
 const LONGEST: usize = 128;
 const TAGS_PER_GROUP: usize = 100;
 const TAGS_PER_CHANNEL: usize = 1_000;
 const CHANNELS_PER_USER: usize = 100;
 
-/// How many things one request may hold, if nothing else is said of them.
+/// The maximum number of items in one request, if there is no other limit.
 pub(crate) const ITEMS: usize = 1_000;
 
-/// How many things one request holds.
+/// Checks the number of items in one request.
 pub(crate) fn at_most(most: usize, count: usize, things: &str) -> Result<(), Refusal> {
     if count <= most {
         return Ok(());
@@ -31,7 +31,7 @@ pub fn tag(tag: &str) -> Result<(), Refusal> {
     length("a tag", tag)
 }
 
-/// A tag group that requests may change. Any name is taken: which groups there are is decided in the dashboard.
+/// Checks a tag group that a request changes. Any name is accepted, because groups are created in the dashboard.
 pub fn group(group: &str) -> Result<(), Refusal> {
     length("the name of a tag group", group)?;
     if group.starts_with("ua_") || group == "timezone" {
@@ -49,7 +49,7 @@ pub fn named_user(id: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// How many tags of one group a request names.
+/// Checks how many tags of one group a request names.
 pub(crate) fn tags_per_group(group: &str, count: usize) -> Result<(), Refusal> {
     if count <= TAGS_PER_GROUP {
         return Ok(());
@@ -57,7 +57,7 @@ pub(crate) fn tags_per_group(group: &str, count: usize) -> Result<(), Refusal> {
     Err(Refusal::too_many(format!("{count} tags of `{group}` in one request; at most {TAGS_PER_GROUP} are possible")))
 }
 
-/// How many tags a channel would have.
+/// Checks how many tags a channel would have.
 pub(crate) fn tags_per_channel(id: &str, tags: &Tags) -> Result<(), Refusal> {
     match tags.values().map(std::collections::BTreeSet::len).sum::<usize>() {
         0..=TAGS_PER_CHANNEL => Ok(()),
@@ -67,7 +67,7 @@ pub(crate) fn tags_per_channel(id: &str, tags: &Tags) -> Result<(), Refusal> {
     }
 }
 
-/// How many channels a named user would have.
+/// Checks how many channels a named user would have.
 pub(crate) fn channels_per_user(user: &str, count: usize) -> Result<(), Refusal> {
     if count <= CHANNELS_PER_USER {
         return Ok(());

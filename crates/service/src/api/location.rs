@@ -1,4 +1,4 @@
-//! Boundaries of cities and provinces, by name, by point and by box.
+//! Boundaries of cities and provinces: by name, by point and by box.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ pub fn by_name(_: &App, call: &Call) -> Answered {
     Ok(features(&places::named(name, kind)))
 }
 
-/// A point, as latitude and longitude, or two corners of a box.
+/// Finds places by a point, as latitude and longitude, or by two corners of a box.
 pub fn by_place(_: &App, call: &Call) -> Answered {
     let kind = kind(call.request)?;
     let numbers: Option<Vec<f64>> =

@@ -1,4 +1,4 @@
-//! The functions that answer requests, one file per part of the contract.
+//! The functions that answer requests, with one file per part of the contract.
 
 pub mod channel_tags;
 pub mod channels;
@@ -19,10 +19,10 @@ use crate::answer::{Answered, Refusal};
 use crate::request::{Call, Request, RequestBody};
 use crate::state::App;
 
-/// A change that a request asks for.
+/// A change that a request makes.
 pub type StateChange = Box<dyn FnOnce(&mut App, &Call) -> Answered + Send>;
 
-/// A question that a request with a body asks.
+/// A question in the body of a request.
 pub type Question = Box<dyn Fn(&App, &Call) -> Answered + Send + Sync>;
 
 /// Decodes and checks a body, without the state and its lock.

@@ -1,4 +1,4 @@
-//! Named users: putting channels under one id, and looking them up.
+//! Named users: associating channels with an id, and looking them up.
 
 use pushplan_model::node::{At, shape};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::request::{Call, Request, RequestBody};
 use crate::state::devices::Numbers;
 use crate::state::{App, NamedUser, iso};
 
-/// The largest page of a listing.
+/// The largest page of a list.
 const PAGE: usize = 1_000;
 
 shape! {
@@ -24,7 +24,7 @@ shape! {
     }
 }
 
-/// The channel that a request names.
+/// Returns the channel that a request names.
 fn channel(app: &App, sent: &SentAssociation) -> Result<u32, Refusal> {
     let device_type = sent.device_type.as_ref().map(|device_type| device_type.as_str());
     channels::known(app, &sent.channel_id, device_type)
@@ -58,7 +58,7 @@ pub fn disassociate(_: &Request, sent: &RequestBody) -> Result<StateChange, Refu
     }))
 }
 
-/// One named user where `id` is given, all of them where it is not.
+/// Returns one named user if `id` is given, otherwise all of them.
 pub fn get(app: &App, call: &Call) -> Answered {
     let Some(id) = call.request.query("id") else { return list(app, call) };
     let user = app.named_users.get(id).ok_or_else(|| Refusal::not_found("Named user"))?;
@@ -76,7 +76,7 @@ fn list(app: &App, call: &Call) -> Answered {
     Ok(paging::page("named_users", &lines, "", &fields))
 }
 
-/// A named user as it is listed, with its channels as they are listed.
+/// Returns a named user as a line of a list, with its channels as lines.
 fn line(app: &App, id: &str, own: &str) -> String {
     let numbers = app.devices.of_user(id).into_iter().flatten();
     let channels: Vec<_> = numbers.map(|number| app.devices.line(*number, channels::line)).collect();
@@ -91,7 +91,7 @@ fn line(app: &App, id: &str, own: &str) -> String {
     line
 }
 
-/// A named user without its channels, which change without it.
+/// Returns a named user without its channels, which change independently.
 fn own_line(id: &str, user: &NamedUser) -> String {
     own_record(id, user).to_string()
 }

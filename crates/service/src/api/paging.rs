@@ -1,16 +1,16 @@
-//! Listings that come in pages: `start` and `limit`.
+//! Lists in pages: `start` and `limit`.
 
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Refusal};
 use crate::request::Request;
 
-/// How many items a page has: `limit`, of which there is a most.
+/// Returns the number of items on a page: `limit`, up to a maximum.
 pub fn limit(request: &Request, most: usize) -> Result<usize, Refusal> {
     Ok(request.number("limit", most, most)?.max(1))
 }
 
-/// The URL of the page that begins at `start`: this request again, with every parameter it had.
+/// Returns the URL of the page that begins at `start`: the same request with all of its other parameters.
 pub fn next_page(request: &Request, limit: usize, start: &str) -> String {
     let (limit, mut query) = (limit.to_string(), form_urlencoded::Serializer::new(String::new()));
     for (name, value) in request.query.iter().filter(|(name, _)| !matches!(name.as_str(), "limit" | "start")) {
@@ -20,7 +20,7 @@ pub fn next_page(request: &Request, limit: usize, start: &str) -> String {
     format!("{}{}?{}", request.origin, request.path, query.finish())
 }
 
-/// An answer with a list of lines, each of them JSON, and these fields beside it. Each line stands behind the text `begin`.
+/// Returns an answer with a list of JSON lines and further fields. Each line is prefixed by `begin`.
 pub fn page<L: AsRef<str>>(name: &str, lines: &[L], begin: &str, fields: &Value) -> Answer {
     let fields = fields.to_string();
     let rest = fields.strip_prefix('{').unwrap_or("}");
@@ -39,13 +39,14 @@ pub fn page<L: AsRef<str>>(name: &str, lines: &[L], begin: &str, fields: &Value)
     Answer::text(200, body)
 }
 
-/// How a line begins whose thing has a URL: with the origin that the client called, which [`after_origin`] goes on from.
+/// Returns the beginning of a line for something with a URL: the origin that the client called. [`after_origin`] is the
+/// rest.
 pub fn url_begin(request: &Request) -> String {
     let origin = json!(request.origin).to_string();
     format!("{{\"url\":{}", origin.strip_suffix('"').unwrap_or(&origin))
 }
 
-/// The line of a thing from the path of its URL on.
+/// Returns the line for something with a URL, from the path of the URL on.
 pub fn after_origin(path: &str, record: &Value) -> String {
     let record = record.to_string();
     format!("{path}\",{}", record.strip_prefix('{').unwrap_or("}"))

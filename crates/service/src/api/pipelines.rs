@@ -12,7 +12,7 @@ use crate::answer::{Answer, Answered, Refusal, new_id};
 use crate::request::{Body, Call, Request, RequestBody};
 use crate::state::{App, Due, Pipeline, SentPipeline, iso};
 
-/// The largest page of a listing.
+/// The largest page of a list.
 const PAGE: usize = 100;
 
 pub fn create(request: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
@@ -32,7 +32,7 @@ pub fn validate(_: &Request, sent: &RequestBody) -> Result<Question, Refusal> {
     Ok(valid())
 }
 
-/// The newest first.
+/// Lists pipelines, newest first.
 pub fn list(app: &App, call: &Call) -> Answered {
     let enabled = match call.request.query("enabled").map(str::to_ascii_lowercase).as_deref() {
         None => None,
@@ -74,7 +74,7 @@ pub fn update(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
     }))
 }
 
-/// Takes a pipeline away with all that it was about to send.
+/// Deletes a pipeline and everything that it was about to send.
 pub fn delete(app: &mut App, call: &Call) -> Answered {
     let id = call.request.param(0);
     app.pipelines.remove(&mut app.journal, id).ok_or_else(unknown)?;
@@ -86,7 +86,7 @@ fn unknown() -> Refusal {
     Refusal::not_found("Pipeline")
 }
 
-/// A pipeline that has been found right: as it was sent, and what it means.
+/// A valid pipeline: as it was sent, and as it was parsed.
 struct Accepted {
     pipeline: Value,
     meaning: SentPipeline,
@@ -138,7 +138,7 @@ fn url(id: &str, request: &Request) -> String {
     format!("{}{}", request.origin, path(id))
 }
 
-/// A pipeline as it is answered, but for its URL, which depends on how the client called the service.
+/// Returns a pipeline as answers show it, except for its URL, which depends on how the client called the service.
 fn record(id: &str, kept: &Pipeline) -> Value {
     let mut record = kept.pipeline.clone();
     if let Some(fields) = record.as_object_mut() {

@@ -1,4 +1,4 @@
-//! Sending at once, and the rules for everything that is ever sent.
+//! Sending immediately, and the rules for everything that is sent.
 
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{ChannelKey, Selector};
@@ -13,13 +13,14 @@ use crate::answer::{Answer, Refusal};
 use crate::request::{Call, Request, RequestBody};
 use crate::state::{App, Outgoing, PushType};
 
-/// How many pushes one request may hold.
+/// The maximum number of pushes in one request.
 pub(super) const MOST: usize = 100;
 
-/// How many selectors one audience may hold. Operators do not count, and each value of a list does.
+/// The maximum number of selectors in one audience. Operators do not count; each value of a list does.
 const SELECTORS: usize = 1_000;
 
-/// What answers pushes that went out. The clients of the contract take any status but 200 for a failure, and read `push_id`.
+/// Returns the answer for pushes that were sent. Clients of the contract treat every status except 200 as a failure,
+/// and read `push_id`.
 pub(super) fn answer(level: Level, push_ids: &[String], message_ids: &[String]) -> Answer {
     let mut fields = json!({ "push_ids": push_ids });
     if !message_ids.is_empty() {
@@ -41,7 +42,7 @@ pub fn create(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
         for (push, raw) in &pushes {
             let push_id = send(app, call, &push.audience, &push.device_types, raw);
             if push.message.is_some() {
-                // A push has one message at most, so that its id will do for both.
+                // A push has at most one message, so its id serves both.
                 message_ids.push(push_id.clone());
             }
             push_ids.push(push_id);
@@ -55,12 +56,12 @@ pub fn validate(_: &Request, sent: &RequestBody) -> Result<Question, Refusal> {
     Ok(valid())
 }
 
-/// The answer to what was found right while it was decoded.
+/// Returns the answer for a body that was found valid while it was decoded.
 pub(super) fn valid() -> Question {
     Box::new(|_, _| Ok(Answer::done(200, json!({}))))
 }
 
-/// Sends a push that has been found right to those who are in its audience now.
+/// Sends a valid push to the current members of its audience.
 pub(super) fn send(
     app: &mut App,
     call: &Call,
@@ -73,7 +74,7 @@ pub(super) fn send(
     app.send(&out, to, call.now)
 }
 
-/// Every push of a request, as it is understood and as it was sent. One that is wrong refuses all.
+/// Reads every push of a request, as parsed and as sent. One invalid push refuses all of them.
 fn read(sent: &RequestBody) -> Result<Vec<(Push, Value)>, Refusal> {
     let body = sent.json()?;
     let nodes = body.each();
@@ -94,13 +95,13 @@ pub(super) fn at_least_one(number: usize, noun: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether a push can be sent by anything but a pipeline. `path` is where it stands in the body.
+/// Checks that a push can be sent by anything but a pipeline. `path` is its place in the body.
 pub(super) fn sendable(push: &Push, path: &str) -> Result<(), Refusal> {
     addressed(&push.audience, &push.device_types, path)?;
     complete(push, path)
 }
 
-/// Whether a push says something that its devices can get, whoever they are.
+/// Checks that a push has content that its devices can receive, whoever they are.
 pub(super) fn complete(push: &Push, path: &str) -> Result<(), Refusal> {
     let notification = push.notification.as_ref();
     let missing = || Refusal::invalid_at(&format!("{path}notification"), "`notification` is missing");
@@ -108,7 +109,7 @@ pub(super) fn complete(push: &Push, path: &str) -> Result<(), Refusal> {
     deliverable(push.message.is_some(), &push.device_types, path)
 }
 
-/// Message Center does not exist on every platform, and one of them refuses it.
+/// Message Center does not exist on every platform, and WNS refuses its messages.
 pub(super) fn deliverable(has_message: bool, device_types: &DeviceTypes, path: &str) -> Result<(), Refusal> {
     let named_wns = device_types.named().iter().any(|device| device.value == DeviceType::Wns);
     if has_message && named_wns {
@@ -120,7 +121,7 @@ pub(super) fn deliverable(has_message: bool, device_types: &DeviceTypes, path: &
     Ok(())
 }
 
-/// Whether an audience is possible where nothing was triggered, for these devices.
+/// Checks an audience for these devices that is not in a pipeline.
 pub(super) fn addressed(audience: &At<Selector>, device_types: &DeviceTypes, path: &str) -> Result<(), Refusal> {
     possible(audience, &format!("{path}audience"))?;
     let mut open = false;
@@ -138,7 +139,7 @@ pub(super) fn addressed(audience: &At<Selector>, device_types: &DeviceTypes, pat
     Ok(())
 }
 
-/// Whether a push without an audience has no key that a push does not have.
+/// Checks that a push without an audience has only keys of a push.
 pub(super) fn known_content(content: &Content, path: &str) -> Result<(), Refusal> {
     match content.rest.0.keys().find(|key| !is_further(key)) {
         Some(key) => Err(Refusal::unknown_key(&format!("{path}{key}"))),
@@ -146,7 +147,7 @@ pub(super) fn known_content(content: &Content, path: &str) -> Result<(), Refusal
     }
 }
 
-/// Beside what the contract describes, a notification has overrides by kind of device.
+/// In addition to the contract's fields, a notification has overrides by device type.
 fn known_notification(notification: &Notification, path: &str) -> Result<(), Refusal> {
     match notification.rest.0.keys().find(|key| !is_override(key)) {
         Some(key) => Err(Refusal::unknown_key(&format!("{path}notification.{key}"))),
@@ -154,7 +155,7 @@ fn known_notification(notification: &Notification, path: &str) -> Result<(), Ref
     }
 }
 
-/// Whether a selector can stand where nothing was triggered. Tags and segments that nobody has can: they match nobody.
+/// Checks a selector that is not in a pipeline. Tags and segments that nobody has are allowed: they match nobody.
 pub(super) fn possible(selector: &At<Selector>, path: &str) -> Result<(), Refusal> {
     let mut wrong: Option<String> = None;
     let mut number = 0;

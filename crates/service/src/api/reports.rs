@@ -1,4 +1,4 @@
-//! Reports: what has happened, counted from what was sent, opened and tapped.
+//! Reports, counted from pushes that were sent, opened and tapped.
 
 mod range;
 
@@ -13,13 +13,13 @@ use crate::request::Call;
 use crate::state::{App, Hour, Precision, Sent, iso};
 use range::{Range, next_page, precision};
 
-/// The platforms of a report by periods.
+/// The platforms in reports by period.
 const PLATFORMS: [&str; 2] = ["ios", "android"];
 
-/// The most periods of one answer. What is left follows under `next_page`.
+/// The maximum number of periods in one answer. The rest follows in `next_page`.
 const PERIODS: usize = 10_000;
 
-/// How many pushes a listing has, if it is not told, and at most.
+/// The default and the maximum number of pushes in a list.
 const PUSHES: (usize, usize) = (100, 1000);
 
 pub fn sends(app: &App, call: &Call) -> Answered {
@@ -39,26 +39,26 @@ pub fn opens(app: &App, call: &Call) -> Answered {
     by_period(app, call, "opens", &|hours, platform, _| count(hours, "opens", platform).into())
 }
 
-/// Seconds.
+/// In seconds.
 pub(crate) fn time_in_app(app: &App, call: &Call) -> Answered {
     by_period(app, call, "timeinapp", &|hours, platform, _| count(hours, "timeinapp", platform).into())
 }
 
-/// Users who have opted in and opened the app. One who comes twice in a period counts once.
+/// Users who have opted in and opened the app. A user who opens it twice in a period counts once.
 pub(crate) fn opt_ins(app: &App, call: &Call) -> Answered {
     by_period(app, call, "optins", &|hours, platform, precision| {
         count(hours, &precision.users("optins"), platform).into()
     })
 }
 
-/// Users who have opted out and opened the app. One who comes twice in a period counts once.
+/// Users who have opted out and opened the app. A user who opens it twice in a period counts once.
 pub(crate) fn opt_outs(app: &App, call: &Call) -> Answered {
     by_period(app, call, "optouts", &|hours, platform, precision| {
         count(hours, &precision.users("optouts"), platform).into()
     })
 }
 
-/// A report with one item for every period of the range, also for those in which nothing happened.
+/// Returns a report with one item for every period of the range, including those in which nothing happened.
 fn by_period(app: &App, call: &Call, name: &str, value: &dyn Fn(&[&Hour], &str, Precision) -> Value) -> Answered {
     let range = Range::read(call.request)?;
     let precision = precision(call.request)?;
@@ -103,7 +103,7 @@ pub fn push(app: &App, call: &Call) -> Answered {
     Ok(Answer::bare(200, record))
 }
 
-/// Pushes in the order in which they were sent, so that one sent while somebody pages moves no page.
+/// Lists pushes in the order in which they were sent, so that a push which is sent in the meantime moves no page.
 pub fn list(app: &App, call: &Call) -> Answered {
     let request = call.request;
     let range = Range::read(request)?;
@@ -133,7 +133,7 @@ fn line(id: &str, sent: &Sent) -> String {
     item.to_string()
 }
 
-/// What every record of a push says.
+/// Returns the fields that every record of a push has.
 fn record(sent: &Sent) -> Value {
     json!({
         "push_time": TimeZone::UTC.to_datetime(sent.time).strftime("%Y-%m-%d %H:%M:%S").to_string(),
@@ -150,7 +150,7 @@ struct Devices {
     uninstalled: u64,
 }
 
-/// The devices that were known by the end of a date, each as it was then: what has changed since does not count.
+/// Counts the devices that were known at the end of a date, in their state at that time.
 pub fn devices(app: &App, call: &Call) -> Answered {
     let closed = match call.request.query("date") {
         None => call.now,

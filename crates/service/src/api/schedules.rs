@@ -1,4 +1,4 @@
-//! Pushes at a time.
+//! Scheduled pushes.
 
 use jiff::Timestamp;
 use pushplan_model::node::{At, Node, shape};
@@ -13,7 +13,7 @@ use crate::answer::{Answer, Answered, Refusal, new_id};
 use crate::request::{Body, Call, Request, RequestBody, understood};
 use crate::state::{App, Moment, Scheduled, moments, newer_form};
 
-/// The largest page of a listing.
+/// The largest page of a list.
 const PAGE: usize = 200;
 
 shape! {
@@ -28,9 +28,9 @@ shape! {
     }
 }
 
-/// A scheduled push that has been found right, and when it would be sent.
+/// A valid scheduled push, with its times.
 struct Accepted {
-    /// Where it stands in the body.
+    /// Its place in the body.
     path: String,
     scheduled: Scheduled,
     times: Vec<At<Schedule>>,
@@ -83,7 +83,7 @@ pub fn update(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
         let id = call.request.param(0);
         let old = app.schedules.get(id).ok_or_else(unknown)?;
         if old.started {
-            // Some devices have it already: a new time would send it to them again.
+            // Some devices have received it already, and a new time would send it to them again.
             let why = "a part of this scheduled push has been sent; it cannot be changed any more";
             return Err(Refusal::not_allowed(why));
         }
@@ -102,7 +102,7 @@ pub fn delete(app: &mut App, call: &Call) -> Answered {
     Ok(Answer::empty(204))
 }
 
-/// Holds a scheduled push back until it is resumed.
+/// Pauses a scheduled push until it is resumed.
 pub fn pause(app: &mut App, call: &Call) -> Answered {
     let id = call.request.param(0);
     let scheduled = app.schedules.get(id).ok_or_else(unknown)?.clone();
@@ -110,7 +110,7 @@ pub fn pause(app: &mut App, call: &Call) -> Answered {
     Ok(Answer::done(200, json!({})))
 }
 
-/// Lets a paused push go on with the moments that still lie ahead. One whose time passed meanwhile is not sent late.
+/// Resumes a paused push with its future moments. If a moment has passed in the meantime, it is not sent late.
 pub fn resume(app: &mut App, call: &Call) -> Answered {
     let id = call.request.param(0);
     let scheduled = app.schedules.get(id).ok_or_else(unknown)?.clone();
@@ -148,7 +148,7 @@ fn read(body: &Body, node: &Node, path: String) -> Result<Accepted, Refusal> {
     Ok(Accepted { path, scheduled, times: sent.schedule.0 })
 }
 
-/// The moments of each time that still lie ahead.
+/// Returns the future moments of each time.
 fn ahead(schedules: &[At<Schedule>], now: Timestamp) -> Vec<Vec<(usize, Moment)>> {
     let each = schedules.iter().enumerate().map(|(time, schedule)| {
         moments(schedule).into_iter().filter(|moment| moment.at >= now).map(|moment| (time, moment)).collect()
@@ -156,8 +156,8 @@ fn ahead(schedules: &[At<Schedule>], now: Timestamp) -> Vec<Vec<(usize, Moment)>
     each.collect()
 }
 
-/// All moments that lie ahead, with the number of the time that each belongs to. A time that has passed is refused; a local
-/// one when it has passed in every zone, else the zones where it has are left out.
+/// Returns all future moments, each with the number of its time. A time that has passed is refused. A local time is
+/// refused if it has passed in every zone; otherwise, the zones in which it has passed are left out.
 pub(super) fn upcoming(
     schedules: &[At<Schedule>],
     now: Timestamp,
@@ -192,7 +192,7 @@ fn with_url(id: &str, scheduled: &Scheduled, request: &Request) -> Value {
     record
 }
 
-/// A scheduled push as it is answered, but for its URL, which depends on how the client called the service.
+/// Returns a scheduled push as answers show it, except for its URL, which depends on how the client called the service.
 fn record(scheduled: &Scheduled) -> Value {
     let Scheduled { name, schedule, push, push_ids, left: _, started: _, paused } = scheduled;
     let mut record = json!({ "schedule": schedule, "push": push, "push_ids": push_ids });

@@ -12,7 +12,7 @@ use crate::api::StateChange;
 use crate::request::{Call, Request, RequestBody};
 use crate::state::{App, Segment};
 
-/// The largest page of a listing.
+/// The largest page of a list.
 const PAGE: usize = 200;
 
 shape! {
@@ -25,7 +25,7 @@ shape! {
     }
 }
 
-/// What was sent: the name, the criteria as they are written and as they are understood.
+/// Reads a segment: its name, and its criteria as written and as parsed.
 fn read(sent: &RequestBody) -> Result<(String, String, At<Selector>), Refusal> {
     let body = sent.json()?;
     let sent: Sent = body.read(&body.node)?;
@@ -34,7 +34,7 @@ fn read(sent: &RequestBody) -> Result<(String, String, At<Selector>), Refusal> {
     Ok((sent.display_name.value, criteria, sent.criteria))
 }
 
-/// What the answer to a new segment tells.
+/// The fields of the answer to a new segment.
 #[derive(Serialize)]
 struct Created<'a> {
     segment_id: &'a str,

@@ -15,10 +15,10 @@ use crate::request::{Body, Call, Request, RequestBody};
 use crate::state::{App, Missing, Template, iso};
 use pushplan_model::nouns::level::Level;
 
-/// The largest page of a listing.
+/// The largest page of a list.
 const PAGE: usize = 100;
 
-/// How long the key of a variable may be.
+/// The maximum length of a variable's key.
 const KEY: usize = 32;
 
 shape! {
@@ -87,7 +87,7 @@ pub fn create(request: &Request, sent: &RequestBody) -> Result<StateChange, Refu
     }))
 }
 
-/// A part of a body as it was sent; null if it is left out.
+/// Returns a part of a body as sent; null if it is missing.
 fn json_of(body: &Body, key: &str) -> Value {
     body.node.get(key).map(Node::to_json).unwrap_or_default()
 }
@@ -178,7 +178,7 @@ pub fn send(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
     }))
 }
 
-/// A push with the texts of its template, as it goes out to an audience on device types.
+/// Returns a push with the texts of its template, for an audience and device types.
 fn filled(app: &App, path: &str, sent: &SentPush, [audience, device_types]: &[Value; 2]) -> Result<Value, Refusal> {
     let MergeData { template_id, substitutions } = &sent.merge_data;
     let template = app.templates.get(template_id).ok_or_else(|| Refusal::not_found("Template"))?;
@@ -217,7 +217,7 @@ fn list(node: Option<&Node>) -> Vec<Value> {
     }
 }
 
-/// A template as it is answered. The contract calls the id one way, the live service the other.
+/// Returns a template as answers show it. The contract and the live service use different names for the id.
 fn record(id: &str, template: &Template) -> Value {
     let Template { name, description, variables, push, created, modified, last_used } = template;
     json!({

@@ -4,7 +4,7 @@ use super::*;
 use crate::{Running, Settings, start};
 
 const APP: (&str, &str) = ("key", "secret");
-/// Long enough for an answer that waits for nothing.
+/// Long enough for an answer that does not have to wait.
 const A_WHILE: Duration = Duration::from_millis(300);
 
 async fn service(folder: &tempfile::TempDir) -> Running {

@@ -1,4 +1,4 @@
-//! What a fault does to a request: instead of it, or to its answer.
+//! Applies faults to a request: in place of its processing, or to its answer.
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -17,14 +17,14 @@ use crate::answer::Refusal;
 type Request = hyper::Request<Incoming>;
 type Response = hyper::Response<Full<Bytes>>;
 
-/// How long a client may take to send the body of a request that fails before it is processed.
+/// The time limit for the body of a request that fails before it is processed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A page for people where a client expects JSON, as a proxy shows it.
+/// A page for people, which a proxy returns where a client expects JSON.
 const HTML: &str =
     "<!DOCTYPE html>\n<html><head><title>Welcome</title></head><body><h1>Please sign in</h1></body></html>\n";
 
-/// Answers a request, unless a fault does.
+/// Answers a request, with a fault if one applies.
 pub async fn around<F: Future<Output = Response>>(
     faults: Option<&Faults>,
     reset: &Reset,
@@ -73,7 +73,7 @@ pub async fn around<F: Future<Output = Response>>(
     }
 }
 
-/// What is remembered of a request while it is processed.
+/// The parts of a request that are needed while it is processed.
 struct RequestFacts {
     who: String,
     host: String,
@@ -93,7 +93,7 @@ fn whole(response: Response) -> Result<hyper::Response<Body>, Broken> {
     Ok(response.map(Body::Whole))
 }
 
-/// The answer that comes in place of the real one.
+/// Returns the answer that replaces the real one.
 fn instead(fault: &Fault) -> Response {
     let (status, error, retry_after) = match fault {
         Fault::Html(_) => {
@@ -118,7 +118,7 @@ async fn bytes(body: Full<Bytes>) -> Bytes {
     body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default()
 }
 
-/// Half an answer; one without a body is not given at all.
+/// Returns half of an answer; an answer without a body is not sent at all.
 async fn truncate(response: Response) -> Result<hyper::Response<Body>, Broken> {
     let (parts, body) = response.into_parts();
     let body = bytes(body).await;
@@ -128,7 +128,7 @@ async fn truncate(response: Response) -> Result<hyper::Response<Body>, Broken> {
     Ok(hyper::Response::from_parts(parts, Body::cut(body.slice(..body.len() / 2), body.len())))
 }
 
-/// An answer with damaged bytes, which is never JSON and never UTF-8.
+/// Returns an answer with damaged bytes, which is neither JSON nor UTF-8.
 async fn garble(response: Response, mut dice: Dice) -> Response {
     let (parts, body) = response.into_parts();
     let mut body = bytes(body).await.to_vec();
@@ -145,7 +145,7 @@ async fn garble(response: Response, mut dice: Dice) -> Response {
 }
 
 impl Faults {
-    /// Keeps what a later page may have to repeat.
+    /// Stores what a later page may have to repeat.
     async fn remember(&self, asked: &RequestFacts, response: &Response) {
         let Some(pages) = &self.pages else { return };
         if let Ok(page) = serde_json::from_slice::<Value>(&bytes(response.body().clone()).await) {
@@ -153,7 +153,7 @@ impl Faults {
         }
     }
 
-    /// A page of a listing made wrong; any other answer is left as it is.
+    /// Changes a page of a list. Any other answer stays unchanged.
     async fn change_page(&self, fault: &Fault, asked: &RequestFacts, response: Response) -> Response {
         let (parts, body) = response.into_parts();
         let body = bytes(body).await;

@@ -1,4 +1,4 @@
-//! What the state was a little while ago, for listings that lag behind.
+//! The recent past of the state, for lists that lag behind.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 use super::Lag;
 use crate::store::{Kept, Row};
 
-/// Tables whose changes are no writes of anybody: they belong to the write before.
+/// Tables whose changes are not writes of a client: they belong to the write before.
 const QUIET: &[&str] = &["events", "webhooks"];
 
-/// The rows as they were before the latest writes, and those writes.
+/// The rows before the latest writes, and those writes.
 #[derive(Debug)]
 pub struct History {
     /// Values by application, table and key.
     rows: BTreeMap<(String, String, String), String>,
     writes: VecDeque<Write>,
-    /// How far anybody looks back.
+    /// How far back a rule looks.
     most_writes: usize,
     longest: Duration,
 }
@@ -39,7 +39,7 @@ impl History {
         Self { rows: rows.collect(), writes: VecDeque::new(), most_writes, longest }
     }
 
-    /// Takes note of a write.
+    /// Records a write.
     pub fn record(&mut self, rows: Vec<Row>) {
         let quiet = rows.iter().all(|row| QUIET.contains(&row.table));
         match self.writes.back_mut() {
@@ -56,7 +56,7 @@ impl History {
         }
     }
 
-    /// The rows as they were.
+    /// Returns the rows at an earlier time.
     pub fn as_of(&self, lag: Lag) -> Vec<Kept> {
         let seen = match lag {
             Lag::Writes(writes) => self.writes.len().saturating_sub(writes),

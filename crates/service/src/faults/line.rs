@@ -1,4 +1,4 @@
-//! A connection that can be broken, and an answer that can break off.
+//! A connection that can be broken, and an answer that can be incomplete.
 
 use std::fmt;
 use std::io::{self, IoSlice};
@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
-/// Why a connection ends without an answer.
+/// The error of a connection that ends without an answer.
 #[derive(Debug)]
 pub struct Broken;
 
@@ -26,7 +26,7 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// Says that a connection is to end with a reset.
+/// Requests that a connection ends with a reset.
 #[derive(Clone, Debug, Default)]
 pub struct Reset(Arc<AtomicBool>);
 
@@ -36,7 +36,7 @@ impl Reset {
     }
 }
 
-/// A connection that ends with a reset where that is asked for, and otherwise as usual.
+/// A connection that ends with a reset if that is requested.
 #[derive(Debug)]
 pub struct FaultyStream {
     stream: TcpStream,
@@ -52,7 +52,7 @@ impl FaultyStream {
 impl Drop for FaultyStream {
     fn drop(&mut self) {
         if self.reset.0.load(Ordering::Relaxed) {
-            // Where this does not work, the connection is closed: as near as it gets.
+            // If this fails, the connection is closed normally, which is similar.
             let _ = self.stream.set_zero_linger();
         }
     }
@@ -94,7 +94,7 @@ impl AsyncWrite for FaultyStream {
 #[derive(Debug)]
 pub enum Body {
     Whole(Full<Bytes>),
-    /// Promises a length and ends before it.
+    /// Announces a length and ends before it.
     Cut {
         start: Option<Bytes>,
         length: u64,
@@ -103,9 +103,9 @@ pub enum Body {
 }
 
 impl Body {
-    /// The start of a body that was to be longer.
+    /// Returns the start of a longer body.
     pub fn cut(start: Bytes, length: usize) -> Self {
-        // What was sent leaves the machine before the connection is dropped.
+        // Gives the bytes time to leave the machine before the connection is dropped.
         let pause = Box::pin(tokio::time::sleep(Duration::from_millis(50)));
         Self::Cut { start: Some(start), length: length as u64, pause }
     }

@@ -1,8 +1,8 @@
-//! Bad days to rehearse: requests that fail on purpose, the same way every time.
+//! Faults for rehearsals: requests that fail on purpose, in the same way every time.
 //!
-//! Rules stand in a file (see [`read`]). Each request is offered to them in order, and the first that strikes decides what
-//! goes wrong; a rule counts the requests that reach it. Chance is drawn from the seed, the rule and that count, so that
-//! the same requests in the same order fail the same way. Only requests to `/api` are touched.
+//! The rules are in a file (see [`read`]). Each request is compared with them in order, and the first rule that strikes
+//! decides the fault; a rule counts the requests that reach it. Chance depends on the seed, the rule and that count, so
+//! the same requests in the same order fail in the same way. Only requests to `/api` are affected.
 
 mod around;
 mod history;
@@ -21,29 +21,29 @@ pub use rules::read;
 
 use pages::Pages;
 
-/// What a file of faults says.
+/// The content of a file of faults.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     pub seed: u64,
     pub rules: Vec<Rule>,
 }
 
-/// Which requests fail, and how.
+/// A rule: which requests fail, and how.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// Any method where it is left out.
+    /// Any method if it is omitted.
     pub method: Option<String>,
-    /// A path in which `*` stands for anything.
+    /// A path in which `*` matches anything.
     pub path: String,
     pub probability: f64,
-    /// How often it strikes at most.
+    /// The maximum number of times that it strikes.
     pub times: Option<u64>,
-    /// How many requests it lets pass first.
+    /// The number of requests that pass first.
     pub after: u64,
     pub fault: Fault,
 }
 
-/// What goes wrong.
+/// The type of a failure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     /// The connection is reset at once.
@@ -56,7 +56,7 @@ pub enum Fault {
         retry_after: Option<String>,
     },
     Delay(Duration, When),
-    /// The answer breaks off in the middle.
+    /// The answer is incomplete.
     Truncate,
     /// The answer's bytes are damaged.
     Garble,
@@ -68,18 +68,18 @@ pub enum Fault {
     Reorder,
     /// The next page of a listing is the same page.
     Loop,
-    /// What was written of late is not there yet.
+    /// Recent writes are not visible yet.
     Lag(Lag),
 }
 
-/// Whether the request has done its work when it fails.
+/// Whether the request is carried out before it fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     Before,
     After,
 }
 
-/// How far behind a listing is.
+/// How far a list lags behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lag {
     Writes(usize),
@@ -87,7 +87,7 @@ pub enum Lag {
 }
 
 impl Fault {
-    /// The kind, as a file of faults calls it.
+    /// Returns the kind, as written in a file of faults.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Refuse => "refuse",
@@ -107,12 +107,12 @@ impl Fault {
 }
 
 impl Rules {
-    /// Whether a service with faults may listen on an address: only those on this machine get to see them.
+    /// Checks that a service with faults listens only on this machine.
     pub fn may_listen(&self, address: IpAddr) -> Result<(), String> {
         if address.is_loopback() { Ok(()) } else { Err(format!("faults are for loopback alone, and {address} is not")) }
     }
 
-    /// Everything that a listing may lag behind by.
+    /// Returns every lag of the rules.
     pub fn lags(&self) -> Vec<Lag> {
         let lag = |rule: &Rule| match rule.fault {
             Fault::Lag(lag) => Some(lag),
@@ -122,12 +122,12 @@ impl Rules {
     }
 }
 
-/// The rules at work.
+/// The rules, with their counts.
 #[derive(Debug)]
 pub struct Faults {
     rules: Rules,
     counts: Mutex<Vec<Count>>,
-    /// The pages of listings that were given, where a rule repeats their items.
+    /// The pages of lists that were returned, if a rule repeats their items.
     pages: Option<Mutex<Pages>>,
 }
 
@@ -141,7 +141,7 @@ struct Count {
 #[derive(Debug)]
 pub struct Strike<'f> {
     pub fault: &'f Fault,
-    /// Chance for what the fault itself has to choose.
+    /// Random numbers for the fault itself.
     pub dice: Dice,
 }
 
@@ -152,7 +152,7 @@ impl Faults {
         Self { rules, counts, pages: repeats.then(Mutex::default) }
     }
 
-    /// What goes wrong with the next request, if anything.
+    /// Returns the fault of the next request, if any.
     pub fn strike(&self, method: &str, path: &str) -> Option<Strike<'_>> {
         let path = plain(path);
         if !is_api(&path) {
@@ -181,12 +181,12 @@ fn is_api(path: &str) -> bool {
     path == "/api" || path.starts_with("/api/")
 }
 
-/// A path without empty parts, as the routes see it.
+/// Returns a path without empty parts, as the routes see it.
 fn plain(path: &str) -> String {
     path.split('/').filter(|part| !part.is_empty()).fold(String::new(), |path, part| path + "/" + part)
 }
 
-/// Whether a text is what a pattern says, in which `*` stands for any text, also an empty one.
+/// Whether a text matches a pattern, in which `*` matches any text, including an empty one.
 fn matches(pattern: &str, text: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(first) else { return false };
@@ -199,7 +199,7 @@ fn matches(pattern: &str, text: &str) -> bool {
     text.ends_with(last)
 }
 
-/// Chance that is the same for the same seeds (SplitMix64).
+/// A pseudorandom number generator (SplitMix64), which returns the same numbers for the same seeds.
 #[derive(Clone, Debug)]
 pub struct Dice(u64);
 
@@ -221,7 +221,7 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// `true` with a probability.
+    /// Returns `true` with a probability.
     fn chance(&mut self, probability: f64) -> bool {
         // The upper 53 bits are a fraction that a float holds exactly.
         ((self.roll() >> 11) as f64) < probability * (1u64 << 53) as f64

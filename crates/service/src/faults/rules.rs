@@ -1,6 +1,6 @@
-//! Reading a file of faults.
+//! Reads a file of faults.
 //!
-//! `sample.toml` beside this file shows all that can stand there. The kinds and their keys are in [`KINDS`].
+//! `sample.toml` next to this file shows everything that it can contain. The kinds and their keys are in [`KINDS`].
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use toml::{Spanned, Value};
 use super::{Fault, Lag, Rule, Rules, When, is_api};
 use crate::config::{at, instead, read as read_toml};
 
-/// The kinds of fault, with the keys that each knows beside those of every rule.
+/// The kinds of fault, with the keys that each has in addition to those of every rule.
 const KINDS: &[(&str, &[&str])] = &[
     ("refuse", &[]),
     ("close", &["when"]),
@@ -57,7 +57,7 @@ struct FaultTable {
     writes: Option<Spanned<usize>>,
 }
 
-/// What a file of faults says; the first thing wrong in it with its place.
+/// Reads a file of faults. The error is the first problem, with its position.
 pub fn read(source: &Source) -> Result<Rules, String> {
     let file: FaultFile = read_toml(source)?;
     let rules = file.fault.iter().map(|entry| rule(source, entry));
@@ -73,7 +73,7 @@ fn rule(source: &Source, entry: &Spanned<FaultTable>) -> Result<Rule, String> {
     }
 }
 
-/// All kinds, to choose from.
+/// Returns all kinds, for messages.
 fn kinds() -> Vec<String> {
     KINDS.iter().map(|(kind, _)| format!("\"{kind}\"")).collect()
 }
@@ -101,7 +101,7 @@ impl RuleReader<'_> {
         })
     }
 
-    /// Keys that a kind does not know would have no effect: that is an error.
+    /// Refuses keys that the kind does not have, because they would have no effect.
     fn only_known_keys(&self) -> Result<(), String> {
         let FaultTable { when, status, retry_after, ms, writes, .. } = self.entry;
         let name = self.kind.get_ref().as_str();
@@ -141,7 +141,7 @@ impl RuleReader<'_> {
         if !is_api(text.split('*').next().unwrap_or_default()) {
             return self.wrong(path, "a path begins with /api/, such as \"/api/segments*\"");
         }
-        // Slashes at the end and doubled ones do not count in requests, so they do not in rules.
+        // Trailing and double slashes are ignored in requests, so they are ignored in rules.
         let end = if text.ends_with("/*") { "/*" } else { "" };
         Ok(super::plain(text.strip_suffix(end).unwrap_or(text)) + end)
     }

@@ -1,4 +1,4 @@
-//! What people do with a device: open the app, tap, read, move about.
+//! Actions of people on a device: open the app, tap, read, move.
 
 use std::collections::BTreeMap;
 
@@ -64,8 +64,8 @@ shape! {
     }
 }
 
-/// Types of events that happen in the app alone, and whether each needs a name. The others follow from what is done here or
-/// with the API.
+/// Types of events that only happen in the app, and whether each needs a name. The others follow from actions here or
+/// from the API.
 const IN_APP: &[(&str, bool)] = &[
     ("CUSTOM", true),
     ("REGION", true),
@@ -75,7 +75,7 @@ const IN_APP: &[(&str, bool)] = &[
     ("IN_APP_MESSAGE_EXPIRATION", false),
 ];
 
-/// The number of a device that has the app.
+/// Returns the number of a device that has the app.
 fn installed(app: &App, call: &Call) -> Result<u32, Refusal> {
     let id = call.request.param(0);
     let is_installed = find(app, id)?.installed;
@@ -132,7 +132,7 @@ pub fn delete(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
     }))
 }
 
-/// The device was at a place. The latest time counts, in whatever order they are told.
+/// Records that the device was at a place. The latest time counts, whatever order the times are sent in.
 pub fn seen(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
     let seen: Sighting = sent.read()?;
     let given = seen.at.as_ref().map(|text| form::time(text).map_err(Refusal::invalid)).transpose()?;

@@ -1,4 +1,4 @@
-//! Who is in an audience, and why.
+//! The members of an audience, and explanations.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::request::{Request, RequestBody};
 use crate::state::App;
 use crate::state::devices::{Device, Members};
 
-/// How many members are named.
+/// The maximum number of members to list.
 const NAMED: usize = 100;
 
 shape! {
@@ -38,7 +38,7 @@ shape! {
     }
 }
 
-/// How many devices an audience has, and which.
+/// Counts the devices of an audience, and lists some.
 pub fn count(_: &Request, sent: &RequestBody) -> Result<Question, Refusal> {
     let asked: AudienceQuery = sent.read()?;
     Ok(Box::new(move |app, call| {
@@ -63,7 +63,8 @@ pub fn count(_: &Request, sent: &RequestBody) -> Result<Question, Refusal> {
     }))
 }
 
-/// The segments that an audience names and that are not there, also within other segments. Nobody is in such a one.
+/// Returns the unknown segments that an audience names, including those within other segments. Nobody is in an unknown
+/// segment.
 fn unknown_segments<'a>(app: &'a App, audience: &'a At<Selector>) -> BTreeSet<&'a str> {
     let (mut unknown, mut seen, mut open) = (BTreeSet::new(), BTreeSet::new(), vec![audience]);
     while let Some(selector) = open.pop() {
@@ -80,7 +81,7 @@ fn unknown_segments<'a>(app: &'a App, audience: &'a At<Selector>) -> BTreeSet<&'
     unknown
 }
 
-/// Whether a device is in an audience, and why, in words.
+/// Explains in words whether a device is in an audience.
 pub fn explain(_: &Request, sent: &RequestBody) -> Result<Question, Refusal> {
     let asked: AskedWhy = sent.read()?;
     Ok(Box::new(move |app, call| {

@@ -1,4 +1,4 @@
-//! Reading and moving the clock.
+//! Reads and moves the clock.
 
 use jiff::{Span, Timestamp};
 use pushplan_model::codes;
@@ -23,7 +23,7 @@ fn shown(engine: &Engine) -> Value {
     json!({ "now": clock.now(), "virtual": clock.is_virtual(), "next_due": next_due })
 }
 
-/// Where the clock is to go: to a time, or on by a while.
+/// A move of the clock: to a time, or by a duration.
 enum Move {
     To(Timestamp),
     By(i64),
@@ -50,7 +50,7 @@ impl Decode for Move {
     }
 }
 
-/// A length of time as people write it.
+/// A duration as people write it.
 struct Length(i64);
 
 impl Decode for Length {
@@ -60,7 +60,7 @@ impl Decode for Length {
         let read = match &node.tree {
             Tree::Scalar(scalar) => match resolve(&scalar.text) {
                 Plain::Integer(seconds) => Some(seconds),
-                // One that leads back is understood as well, and told that time does not.
+                // A negative duration is parsed as well, so that the error says that time does not go back.
                 _ => match scalar.text.strip_prefix('-') {
                     Some(back) => Delay::parse(back).map(|delay| -delay.0),
                     None => Delay::parse(&scalar.text).map(|delay| delay.0),

@@ -1,4 +1,4 @@
-//! Devices that register, change and go.
+//! Devices that register, change and are removed.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,10 +12,10 @@ use crate::request::{Call, Request, RequestBody};
 use crate::state::App;
 use crate::state::devices::{Device, property_tags};
 
-/// The largest page of a listing.
+/// The largest page of a list.
 const PAGE: usize = 1000;
 
-/// The id in the path and the form in the body. A form may repeat the id, as files do.
+/// Reads the id in the path and the form in the body. A form may repeat the id, as files do.
 fn read(request: &Request, sent: &RequestBody) -> Result<(String, Form), Refusal> {
     let id = request.param(0);
     form::check_id(id)?;
@@ -28,14 +28,14 @@ fn read(request: &Request, sent: &RequestBody) -> Result<(String, Form), Refusal
     }
 }
 
-/// Adds a device, or replaces the one of that id.
+/// Adds a device, or replaces the one with this id.
 pub fn put(request: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
     let (id, form) = read(request, sent)?;
     let mut device = form.device()?;
     Ok(Box::new(move |app, call| {
         let old = app.devices.get(&id);
         let known = old.is_some();
-        // The app is the same installation as before: what people did with it stays.
+        // The app is the same installation as before, so its usage is kept.
         if let Some(old) = old.filter(|old| old.installed) {
             device.first_opened = old.first_opened;
             device.last_opened = old.last_opened;
@@ -57,7 +57,7 @@ pub fn patch(request: &Request, sent: &RequestBody) -> Result<StateChange, Refus
     }))
 }
 
-/// Uninstalls the app. The device stays known, and can register again.
+/// Uninstalls the app. The device remains known, and can register again.
 pub fn delete(app: &mut App, call: &Call) -> Answered {
     let id = call.request.param(0);
     let number = app.devices.by_id(id).filter(|number| app.devices.installed().contains(number));
@@ -83,7 +83,7 @@ pub fn list(app: &App, call: &Call) -> Answered {
     Ok(Answer::bare(200, body))
 }
 
-/// What a device got, the newest first.
+/// Lists what a device received, newest first.
 pub fn received(app: &App, call: &Call) -> Answered {
     let id = call.request.param(0);
     find(app, id)?;
@@ -95,12 +95,12 @@ pub fn received(app: &App, call: &Call) -> Answered {
     Ok(Answer::bare(200, json!({ "count": receipts.len(), "received": receipts })))
 }
 
-/// The device of an id, whether its app is installed or not.
+/// Returns the device with an id, whether or not its app is installed.
 pub fn find<'a>(app: &'a App, id: &str) -> Result<&'a Device, Refusal> {
     app.devices.get(id).ok_or_else(|| Refusal::not_found("Device"))
 }
 
-/// A device, and what the service knows of it beyond what it was given.
+/// Returns a device, with what the service knows in addition.
 fn record(app: &App, id: &str) -> Value {
     let Some(device) = app.devices.get(id) else { return Value::Null };
     let derived: BTreeMap<&str, String> = property_tags(device).collect();

@@ -1,4 +1,4 @@
-//! Why a device is in an audience or not, in words.
+//! Explains in words why a device is or is not in an audience.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -11,20 +11,20 @@ use serde::Serialize;
 use crate::state::App;
 use crate::state::devices::{Device, Members, NO_GROUP, property_tags};
 
-/// How many names a sentence lists.
+/// The maximum number of names in a sentence.
 const LISTED: usize = 10;
 
-/// A condition, and how a device stands to it.
+/// A condition, and whether a device meets it.
 #[derive(Debug, Serialize)]
 pub struct Reason {
-    /// What is asked of the device: `country = US`.
+    /// The condition: `country = US`.
     pub condition: String,
     pub holds: bool,
-    /// What the device has instead, or by what it has it: `it is DE`.
+    /// What the device has instead, or why it has it: `it is DE`.
     pub because: Option<String>,
-    /// All of it: `country = US: no, it is DE`.
+    /// The whole sentence: `country = US: no, it is DE`.
     pub words: String,
-    /// What the condition is made of.
+    /// The parts of the condition.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Reason>,
 }
@@ -45,12 +45,12 @@ impl Reason {
     }
 }
 
-/// Explains one device. Whether a condition holds is decided where pushes decide it; the words are made here.
+/// Explains one device. The decision is made by the same code as for pushes; only the words are made here.
 pub struct Explainer<'a> {
     app: &'a App,
     members: Members<'a>,
     id: &'a str,
-    /// Segments that have been explained: each is once.
+    /// Segments that have been explained. Each is explained once.
     explained: HashSet<String>,
 }
 
@@ -156,7 +156,7 @@ impl<'a> Explainer<'a> {
     }
 }
 
-/// What a device reports instead of a property.
+/// Returns what a device reports for a property.
 fn property(group: &Group, tag: &str, device: &Device) -> String {
     let own = property_tags(device).find(|(id, _)| *id == group.id).map(|(_, tag)| tag);
     if let (Values::Flag, "true" | "false") = (group.values, tag) {
@@ -201,7 +201,7 @@ fn on(lists: &BTreeSet<String>) -> String {
     if lists.is_empty() { "it is on none".to_owned() } else { format!("it is on {}", list(lists)) }
 }
 
-/// The first names, and how many more there are.
+/// Returns the first names, and the number of the others.
 fn list(names: &BTreeSet<String>) -> String {
     let mut words: Vec<String> = names.iter().take(LISTED).map(|name| text::short(name, 60)).collect();
     if names.len() > LISTED {

@@ -1,4 +1,4 @@
-//! A device as people write it down: in requests to the control API, and in files.
+//! A device as people write it: in requests to the control API, and in files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,16 +15,16 @@ use serde_json::{Value, json};
 use crate::answer::Refusal;
 use crate::state::devices::{Device, NO_GROUP, Properties};
 
-/// What was given of one field: nothing, `null`, or a value.
+/// The value of one field: missing, `null`, or a value.
 type Given<T> = Option<Option<T>>;
 
 type Texts = Many<At<String>>;
 type Map<T> = BTreeMap<At<String>, T>;
 
-/// What is given of a device. It makes a new one, or changes one that is there.
+/// The fields of a device that were given. They create a device, or change an existing one.
 #[derive(Debug)]
 pub struct Form {
-    /// In files, where no path says it.
+    /// Only in files, where there is no path.
     pub id: Option<At<String>>,
     device_type: Given<DeviceType>,
     opt_in: Given<bool>,
@@ -62,7 +62,7 @@ const KEYS: &[&str] = &[
 
 const PROPERTIES: &[&str] = &["language", "country", "timezone", "app_version", "sdk_version", "os_version", "model"];
 
-/// The fields in the order of [`PROPERTIES`].
+/// Returns the fields in the order of [`PROPERTIES`].
 fn properties(all: &mut Properties) -> [&mut Option<String>; 7] {
     let Properties { language, country, timezone, app_version, sdk_version, os_version, model } = all;
     [language, country, timezone, app_version, sdk_version, os_version, model]
@@ -94,7 +94,7 @@ impl Decode for Form {
     }
 }
 
-/// What was given under a key. The outer `None` says that a problem was reported.
+/// Reads the value of a key. The outer `None` means that a problem was reported.
 fn given<T: Decode>(fields: &Fields, name: &str, reader: &mut Reader) -> Option<Given<T>> {
     match fields.entry(name) {
         Some(entry) => reader.value::<Option<T>>(entry).map(Some),
@@ -116,7 +116,7 @@ impl Decode for Time {
     }
 }
 
-/// A moment, or why it is none.
+/// Parses a moment. The error says why it is not one.
 pub fn time(text: &str) -> Result<Timestamp, String> {
     text.parse().map_err(|_| match text.parse::<DateTime>() {
         Ok(_) => {
@@ -160,7 +160,7 @@ impl Decode for Label {
     }
 }
 
-/// Tags by group, or a list of tags without one. `null` for a group empties it.
+/// Tags by group, or a list of tags without a group. `null` removes all tags of a group.
 #[derive(Debug)]
 struct Tags(BTreeMap<String, BTreeSet<String>>);
 
@@ -197,7 +197,7 @@ impl Decode for Tags {
     }
 }
 
-/// Properties by their places in [`PROPERTIES`].
+/// Properties by their index in [`PROPERTIES`].
 #[derive(Debug)]
 struct ChangedProperties(BTreeMap<usize, Option<String>>);
 
@@ -222,7 +222,7 @@ fn wrong(node: &Node, message: String, expected: &str) -> Finding {
 }
 
 impl Form {
-    /// A device of this form. It shows notifications unless the form says otherwise.
+    /// Returns a new device. It shows notifications unless the form says otherwise.
     pub fn device(self) -> Result<Device, Refusal> {
         if !matches!(self.device_type, Some(Some(_))) {
             return Err(Refusal::invalid(format!("`device_type` is missing: {}", DeviceType::WHAT)));
@@ -232,7 +232,7 @@ impl Form {
         Ok(device)
     }
 
-    /// Changes what is given. Of maps only the given entries change; `null` takes away.
+    /// Changes the given fields. In maps, only the given entries change; `null` removes an entry.
     pub fn change(self, device: &mut Device) -> Result<(), Refusal> {
         let missing = |name: &str| Refusal::invalid(format!("`{name}` cannot be null"));
         if let Some(kind) = self.device_type {
@@ -287,7 +287,7 @@ impl Form {
     }
 }
 
-/// Puts the given entries into a map, and takes those out whose value is nothing.
+/// Adds the given entries to a map, and removes those without a value.
 fn merge<T, V>(into: &mut BTreeMap<String, V>, given: Given<Map<T>>, value: impl Fn(T) -> Option<V>) {
     let Some(entries) = given else { return };
     let Some(entries) = entries else { return into.clear() };
@@ -299,7 +299,7 @@ fn merge<T, V>(into: &mut BTreeMap<String, V>, given: Given<Map<T>>, value: impl
     }
 }
 
-/// An id that a device can have. It stands in paths, and so it holds nothing that a path would need to hide.
+/// Checks the id of a device. It is used in paths, so it contains nothing that would have to be escaped there.
 pub(crate) fn check_id(id: &str) -> Result<(), Refusal> {
     let fits = (1..=128).contains(&id.chars().count())
         && !id.chars().any(|c| c.is_whitespace() || c.is_control() || matches!(c, '/' | '?' | '#' | '%'));
@@ -309,7 +309,7 @@ pub(crate) fn check_id(id: &str) -> Result<(), Refusal> {
     Err(Refusal::invalid("the id of a device has 1 to 128 characters, none of them white space, `/`, `?`, `#` or `%`"))
 }
 
-/// A device in the form in which it can be given again.
+/// Returns a device in the form in which it can be given again.
 pub fn write(id: &str, device: &Device) -> Value {
     let mut properties = device.properties.clone();
     let known = PROPERTIES.iter().zip(self::properties(&mut properties));

@@ -1,4 +1,4 @@
-//! A look behind the service: what was asked, what went out, what waits, what happened.
+//! Inspects the service: requests, sent and pending pushes, events.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use crate::request::Call;
 use crate::request::Request;
 use crate::state::{App, key};
 
-/// The largest page of the stream of events.
+/// The largest page of events.
 const EVENTS: usize = 1000;
 
-/// The log of requests, the newest last.
+/// Returns the log of requests, newest last.
 pub fn requests(engine: &Engine, request: &Request) -> Answered {
     let since = match request.query("since") {
         None => Timestamp::MIN,
@@ -35,7 +35,7 @@ pub fn forget_requests(engine: &Engine, _: &Request) -> Answered {
     Ok(Answer::empty(204))
 }
 
-/// Pushes that went out, the newest last.
+/// Returns pushes that were sent, newest last.
 pub fn sent(app: &App, _: &Call) -> Answered {
     let mut pushes: Vec<_> = app.sent.iter().collect();
     pushes.sort_by_key(|(_, sent)| sent.number);
@@ -48,13 +48,13 @@ pub fn sent(app: &App, _: &Call) -> Answered {
     Ok(Answer::bare(200, json!({ "count": pushes.len(), "sent": pushes })))
 }
 
-/// What waits for its time, the next first.
+/// Returns what is scheduled, the next one first.
 pub fn due(app: &App, _: &Call) -> Answered {
     let waiting: Vec<Value> = app.due.iter().map(|(at, what)| json!({ "at": at, "what": what })).collect();
     Ok(Answer::bare(200, json!({ "count": waiting.len(), "due": waiting })))
 }
 
-/// Events after an offset, as webhooks get them. `next` is the offset to ask with again.
+/// Returns events after an offset, as webhooks get them. `next` is the offset for the next request.
 pub fn events(app: &App, call: &Call) -> Answered {
     let limit = call.request.number("limit", EVENTS, EVENTS)?.max(1);
     let after = call.request.query("after");
@@ -64,7 +64,7 @@ pub fn events(app: &App, call: &Call) -> Answered {
     Ok(Answer::bare(200, json!({ "count": events.len(), "events": events, "next": next })))
 }
 
-/// The connections: how far each is, what waits for it, and how its deliveries go.
+/// Returns the connections: how far each one is, what waits for it, and the state of its deliveries.
 pub fn webhooks(app: &App, _: &Call) -> Answered {
     let connections = app.webhooks.connected().map(|webhook| {
         let mut shown = json!(app.webhooks.delivery(&webhook.url));
@@ -78,7 +78,7 @@ pub fn webhooks(app: &App, _: &Call) -> Answered {
     Ok(Answer::bare(200, json!({ "count": connections.len(), "webhooks": connections })))
 }
 
-/// Experiments, the oldest first, with who got each variant and what came of it.
+/// Returns experiments, oldest first, with the recipients of each variant and their responses.
 pub fn experiments(app: &App, _: &Call) -> Answered {
     let mut results: BTreeMap<(&str, usize), [u64; 3]> = BTreeMap::new();
     for (_, receipt) in app.receipts.iter() {
@@ -113,7 +113,7 @@ pub fn health(engine: &Engine, _: &Request) -> Answered {
     });
     let body = json!({
         "ok": true,
-        // Whoever has read this elsewhere knows whether it speaks to the same one.
+        // A process that has read this elsewhere can tell whether this is the same service.
         "pid": std::process::id(),
         "now": engine.clock.now(),
         "apps": engine.settings.apps.len(),

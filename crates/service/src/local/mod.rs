@@ -1,8 +1,8 @@
-//! The control API: what people do with their devices, and a look behind the service.
+//! The control API: actions of people on their devices, and a view of the service's internals.
 //!
-//! Real devices register through an SDK that the contract does not show. Here they are made, changed, opened and tapped by
-//! requests below `/local/`. These need no credentials and are answered to this machine alone; where there are several
-//! applications, credentials or `?app=KEY` say which is meant. They are not in the log of requests.
+//! Real devices register through an SDK that the contract does not show. Here they are created, changed, opened and
+//! tapped by requests below `/local/`. These need no credentials and are answered only to this machine; if there are
+//! several applications, credentials or `?app=KEY` select one. They are not in the log of requests.
 
 mod acting;
 mod audience;
@@ -35,7 +35,7 @@ use super::state::App;
 pub struct Route {
     pub method: &'static str,
     pub path: &'static str,
-    /// What may stand in the query, beside the application.
+    /// The allowed query parameters, in addition to the application.
     query: &'static [&'static str],
     run: LocalHandler,
 }
@@ -46,19 +46,19 @@ impl Route {
     }
 }
 
-/// What a request is about: one application, or the whole service.
+/// The subject of a request: one application, or the whole service.
 #[derive(Clone, Copy)]
 enum LocalHandler {
     Read(fn(&App, &Call) -> Answered),
     Write(fn(&mut App, &Call) -> Answered),
-    /// A body is decoded first, while others look and change, and then looked up or carried out.
+    /// A body is decoded first, without the lock; then the question is answered or the change is made.
     Ask(Decoding<Question>),
     Change(Decoding<StateChange>),
     Service(fn(&Engine, &Request) -> Answered),
     Later(for<'e> fn(&'e Engine, &'e RequestBody) -> Later<'e>),
 }
 
-/// An answer that waits until a change is kept.
+/// An answer that waits until a change is stored.
 type Later<'e> = Pin<Box<dyn Future<Output = Result<Answered, NotDone>> + Send + 'e>>;
 
 impl fmt::Debug for Route {
@@ -83,7 +83,7 @@ const fn change(method: &'static str, path: &'static str, decode: Decoding<State
     Route { method, path, query: &[], run: LocalHandler::Change(decode) }
 }
 
-/// A body that is sent to be looked at and changes nothing.
+/// A route with a body that changes nothing.
 const fn ask(path: &'static str, decode: Decoding<Question>) -> Route {
     Route { method: "POST", path, query: &[], run: LocalHandler::Ask(decode) }
 }
@@ -116,14 +116,14 @@ pub static ROUTES: &[Route] = &[
     service("GET", "/local/health", looking::health),
 ];
 
-/// Whether a path is of the control API.
+/// Whether a path belongs to the control API.
 pub(crate) fn is_local(path: &str) -> bool {
     path.split('/').find(|part| !part.is_empty()) == Some("local")
 }
 
-/// Lets a request in that comes from this machine.
+/// Admits a request that comes from this machine.
 ///
-/// A web page that the user looks at is on this machine too, and so is a proxy that lets others in: the request must have
+/// A web page that the user has open is on this machine as well, and so is a proxy for others: the request must have
 /// called the service by a name of this machine, from no other page, and through no proxy.
 pub(crate) fn admit(peer: IpAddr, headers: &HeaderMap, target: Option<&Authority>) -> Result<(), Refusal> {
     let refused = if !peer.to_canonical().is_loopback() {
@@ -136,11 +136,12 @@ pub(crate) fn admit(peer: IpAddr, headers: &HeaderMap, target: Option<&Authority
     Err(Refusal::forbidden(format!("/local answers only {refused}")))
 }
 
-/// Whether a request called a service on loopback by a name of this machine, and from no page of another one. A web page can give
-/// its own name an address on loopback (DNS rebinding): then the browser takes the service for a part of the page. If not, this
-/// is what the service answers. `target` is the host in the request line, where a proxy's way to ask names one.
+/// Checks that a request called a service on loopback by a name of this machine, and from no page of another one. A web
+/// page can point its own name to a loopback address (DNS rebinding); the browser then treats the service as a part of
+/// the page. The error is what the service answers. `target` is the host in the request line, if a request in the form
+/// for proxies names one.
 pub(crate) fn called_by_name(headers: &HeaderMap, target: Option<&Authority>) -> Result<(), &'static str> {
-    // `evil@localhost` is a user of this machine to some programs, and another machine to others.
+    // To some programs, `evil@localhost` is a user of this machine, to others another machine.
     let is_own = |host: &Authority| !host.as_str().contains('@') && is_this_machine(host.host());
     let is_page = |page: &str| page.parse::<Uri>().is_ok_and(|uri| uri.authority().is_some_and(is_own));
     let is_host = |host: &str| host.parse::<Authority>().is_ok_and(|host| is_own(&host));
@@ -153,8 +154,8 @@ pub(crate) fn called_by_name(headers: &HeaderMap, target: Option<&Authority>) ->
     Ok(())
 }
 
-/// Whether a request comes from a program, or from a page of the host that it calls. For a service that other machines call, by
-/// whatever name they have for it.
+/// Checks that a request comes from a program, or from a page of the host that it calls. For a service that other
+/// machines call, by any name.
 pub(crate) fn called_from_its_own_page(headers: &HeaderMap) -> Result<(), &'static str> {
     let Some(page) = header(headers, ORIGIN) else { return Ok(()) };
     let page = page.parse::<Uri>().ok().and_then(|uri| uri.authority().cloned());
@@ -165,7 +166,7 @@ pub(crate) fn called_from_its_own_page(headers: &HeaderMap) -> Result<(), &'stat
     }
 }
 
-/// A header; empty if it is no text.
+/// Returns a header; empty if it is not a text.
 fn header(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     headers.get(name).map(|value| value.to_str().unwrap_or(""))
 }
@@ -176,7 +177,7 @@ fn is_this_machine(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost") || address.is_ok_and(|ip| ip.to_canonical().is_loopback())
 }
 
-/// Answers a request that has been let in. `caller` is the application whose credentials it carries.
+/// Answers a request that was admitted. `caller` is the application of its credentials.
 pub async fn answer(engine: &Engine, caller: Option<&str>, mut request: Request) -> Result<Answered, NotDone> {
     if request.method == "GET" && routes::parts(&request.path).len() == 1 {
         return Ok(Ok(Answer::ok(200, json!({ "routes": listed() }))));
@@ -240,7 +241,7 @@ async fn write_to(
     change.await
 }
 
-/// What a route does not know in the query would have no effect: that is refused.
+/// Refuses query parameters that the route does not have, because they would have no effect.
 fn check_query(route: &Route, request: &Request) -> Result<(), Refusal> {
     let known = [&["app"], route.query].concat();
     let Some(unknown) = request.query.keys().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
@@ -248,7 +249,7 @@ fn check_query(route: &Route, request: &Request) -> Result<(), Refusal> {
     Err(Refusal::invalid(format!("`{unknown}` means nothing in the query here; {} does", text::any_of(&known))))
 }
 
-/// The application that a request names, or whose credentials it carries, or the only one. `None`: it could be any.
+/// Returns the application that a request names, or that of its credentials, or the only one. `None`: it could be any.
 fn application<'e>(
     engine: &'e Engine,
     caller: Option<&'e str>,
@@ -267,7 +268,7 @@ fn application<'e>(
     }
 }
 
-/// The one application that a request is about.
+/// Returns the one application that a request is about.
 fn one_of<'e>(engine: &'e Engine, about: Option<&'e str>) -> Result<&'e str, Refusal> {
     about.ok_or_else(|| {
         let all = text::all_of(&keys(engine));
@@ -280,7 +281,7 @@ fn keys(engine: &Engine) -> Vec<&str> {
     engine.settings.apps.iter().map(|(key, _)| key.as_str()).collect()
 }
 
-/// Every route, as it is written in a request.
+/// Returns every route, as it is written in a request.
 fn listed() -> Vec<String> {
     ROUTES.iter().map(|route| format!("{route:?}")).collect()
 }

@@ -1,6 +1,6 @@
 //! Cities and provinces of the world, with their boundaries.
 //!
-//! A boundary is the box around a place. Near a border a point may lie in the boxes of two neighbours.
+//! A boundary is the box around a place. Near a border, a point may be in the boxes of two neighbours.
 
 mod americas;
 mod asia_pacific;
@@ -12,7 +12,7 @@ mod states_world;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
-/// What a place is.
+/// The type of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PlaceKind {
     City,
@@ -32,7 +32,7 @@ impl PlaceKind {
         }
     }
 
-    /// The word that people see.
+    /// The title for people.
     pub fn title(self) -> &'static str {
         match self {
             Self::City => "City/Place",
@@ -51,7 +51,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// The box of two opposite corners, each as latitude and longitude.
+    /// Returns the box of two opposite corners, each as latitude and longitude.
     pub(crate) fn of_corners(one: [f64; 2], other: [f64; 2]) -> Self {
         Self {
             south: one[0].min(other[0]),
@@ -70,7 +70,7 @@ impl Area {
         !apart && self.west <= other.east && other.west <= self.east
     }
 
-    /// How much of the earth it covers, to compare with others.
+    /// Returns the size of its area, to compare it with others.
     fn size(&self) -> f64 {
         let height = self.north.to_radians().sin() - self.south.to_radians().sin();
         height * (self.east - self.west)
@@ -82,7 +82,7 @@ impl Area {
 pub struct Place {
     pub name: &'static str,
     pub kind: PlaceKind,
-    /// The state or province of a city, where it has one; empty for a province.
+    /// The state or province of a city, if it has one; empty for a province.
     pub state: &'static str,
     /// ISO 3166-1 alpha-2.
     pub country: &'static str,
@@ -92,21 +92,22 @@ pub struct Place {
 }
 
 impl Place {
-    /// Its id: 22 characters that fit in a URL. It comes from what the place is called and never changes.
+    /// Returns its id: 22 characters that are valid in a URL. It is derived from the names of the place and never
+    /// changes.
     pub fn id(&self) -> String {
         let text = [self.kind.word(), self.country, self.state, self.name].join("/");
         BASE64_URL_SAFE_NO_PAD.encode(fingerprint(text.as_bytes()).to_be_bytes())
     }
 }
 
-/// FNV-1a in 128 bits. It tells names apart and is no secret.
+/// FNV-1a in 128 bits. It only has to distinguish names, and is not a secret.
 fn fingerprint(bytes: &[u8]) -> u128 {
     const START: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     bytes.iter().fold(START, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME))
 }
 
-/// Boxes are written as south, west, north, east.
+/// Creates a box from south, west, north and east.
 const fn area([south, west, north, east]: [f64; 4]) -> Area {
     Area { south, west, north, east }
 }
@@ -125,7 +126,7 @@ const fn province(name: &'static str, country: &'static str, bounds: [f64; 4], c
     Place { name, kind: PlaceKind::Province, state: "", country, bounds: area(bounds), centroid }
 }
 
-/// Every place.
+/// Returns every place.
 pub fn all() -> impl Iterator<Item = &'static Place> {
     [
         americas::CITIES,
@@ -139,13 +140,13 @@ pub fn all() -> impl Iterator<Item = &'static Place> {
     .flatten()
 }
 
-/// The place of an id.
+/// Returns the place with an id.
 pub fn by_id(id: &str) -> Option<&'static Place> {
     all().find(|place| place.id() == id)
 }
 
-/// Places of that name, then those whose names begin with it, then those that have it somewhere. Case and accents do not
-/// count.
+/// Returns places with this name, then those whose names begin with it, then those that contain it. Case and accents
+/// are ignored.
 pub fn named(name: &str, kind: Option<PlaceKind>) -> Vec<&'static Place> {
     let wanted = plain(name);
     let rank = |place: &Place| {
@@ -164,12 +165,12 @@ pub fn named(name: &str, kind: Option<PlaceKind>) -> Vec<&'static Place> {
     found.into_iter().map(|(_, place)| place).collect()
 }
 
-/// Places that a point lies in, the smallest first.
+/// Returns places that contain a point, smallest first.
 pub(crate) fn containing(latitude: f64, longitude: f64, kind: Option<PlaceKind>) -> Vec<&'static Place> {
     smallest_first(kind, |place| place.bounds.contains(latitude, longitude))
 }
 
-/// Places that share a point with a box, the smallest first.
+/// Returns places that share a point with a box, smallest first.
 pub fn touching(area: &Area, kind: Option<PlaceKind>) -> Vec<&'static Place> {
     smallest_first(kind, |place| place.bounds.touches(area))
 }
@@ -181,7 +182,7 @@ fn smallest_first(kind: Option<PlaceKind>, is_it: impl Fn(&Place) -> bool) -> Ve
     found
 }
 
-/// A name in small letters without accents.
+/// Returns a name in lower case without accents.
 fn plain(name: &str) -> String {
     let letters = name.chars().flat_map(char::to_lowercase);
     letters
@@ -189,7 +190,7 @@ fn plain(name: &str) -> String {
         .collect()
 }
 
-/// Letters of the table's names with accents, and those that people type instead.
+/// Accented letters in the table's names, and the letters that people type instead.
 const ACCENTS: &[(&str, char)] =
     &[("áàâäãå", 'a'), ("ç", 'c'), ("éèêë", 'e'), ("íìîï", 'i'), ("ñ", 'n'), ("óòôöõø", 'o'), ("úùûü", 'u')];
 

@@ -48,7 +48,7 @@ fn a_city_lies_in_its_state() {
             assert!(state.bounds.contains(place.centroid[0], place.centroid[1]), "{}", full_name(place));
             checked += 1;
         } else {
-            // Of the countries whose states are all here, none may be misspelt.
+            // Countries with all of their states in the table must not have a city without one.
             assert!(!["US", "CA", "DE", "AU"].contains(&place.country), "{} has no state", full_name(place));
         }
     }
@@ -70,7 +70,7 @@ fn every_place_has_an_id_of_its_own_and_is_found_by_it() {
 
 #[test]
 fn ids_never_change() {
-    // Segments keep these ids: another way of making them would lose the places of stored segments.
+    // Segments store these ids: if they were derived in another way, stored segments would lose their places.
     let id = |name: &str, kind| named(name, Some(kind))[0].id();
     assert_eq!(id("San Francisco", PlaceKind::City), "YJlvnBdW7Y7kEoLOmYlGdQ");
     assert_eq!(id("California", PlaceKind::Province), "Gz6Ql0YBGQ4ITIO1HJF51g");
@@ -99,7 +99,7 @@ fn accents_do_not_count() {
     for name in ["sao paulo", "São Paulo", "SÃO PAULO"] {
         assert_eq!(names(&named(name, Some(PlaceKind::City))), ["São Paulo"], "{name}");
     }
-    // Whatever letter the table uses, it can be found without it.
+    // Every name can be found without accents.
     for place in all() {
         assert!(plain(place.name).is_ascii(), "{} has a letter that cannot be typed", full_name(place));
     }

@@ -1,4 +1,4 @@
-//! What happened in each hour, for reports.
+//! Counts per hour, for reports.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::table::{Journal, Table};
 use crate::store::Kept;
 
-/// How long the periods of a report are.
+/// The length of a report's periods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     Hourly,
@@ -20,7 +20,7 @@ pub enum Precision {
 impl Precision {
     pub const ALL: [Precision; 3] = [Self::Hourly, Self::Daily, Self::Monthly];
 
-    /// Its word in a request.
+    /// The word in a request.
     pub fn word(self) -> &'static str {
         match self {
             Self::Hourly => "HOURLY",
@@ -29,7 +29,7 @@ impl Precision {
         }
     }
 
-    /// The period that an hour lies in: the beginning of the hour's key.
+    /// Returns the period of an hour: the beginning of the hour's key.
     pub fn period(self, hour: &str) -> &str {
         let length = match self {
             Self::Hourly => "2026-11-01 09".len(),
@@ -39,13 +39,13 @@ impl Precision {
         hour.get(..length).unwrap_or(hour)
     }
 
-    /// The name under which users are counted once in each period of this length.
+    /// Returns the name for counting users once in each period of this length.
     pub fn users(self, name: &str) -> String {
         format!("{name} {}", self.word().to_lowercase())
     }
 }
 
-/// The key of the hour that a time lies in.
+/// Returns the key of the hour that contains a time.
 pub fn hour_of(at: Timestamp) -> String {
     TimeZone::UTC.to_datetime(at).strftime("%Y-%m-%d %H").to_string()
 }
@@ -78,7 +78,7 @@ impl Activity {
         }
     }
 
-    /// Counts a user who was last counted under this name at `last`: once in each hour, in each day and in each month.
+    /// Counts a user who was last counted under this name at `last`: once in each hour, day and month.
     pub(crate) fn count_user(
         &mut self,
         journal: &mut Journal,

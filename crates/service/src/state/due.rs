@@ -1,4 +1,4 @@
-//! What will happen later: one queue for everything that waits for its time.
+//! Future work: one queue for everything that waits for its time.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use super::local::Local;
 use super::table::{Journal, Table};
 use crate::store::Kept;
 
-/// Something that waits.
+/// An entry of the queue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Due {
-    /// One time of a scheduled push; with a clock time, to the devices that show it.
+    /// One time of a scheduled push; for a local time, to the devices whose clocks show it.
     Schedule { id: String, time: usize, local: Option<Local> },
     /// One variant of an experiment.
     Variant { experiment: String, variant: usize, local: Option<Local> },
-    /// What a pipeline sends to the device that set it off.
+    /// A message that a pipeline sends to the device that triggered it.
     Firing { pipeline: String, outcome: usize, device: String },
 }
 
@@ -27,7 +27,7 @@ struct Waiting {
     what: Due,
 }
 
-/// Everything that waits, by its time. What falls due at one time comes in the order in which it was put here.
+/// The queue, by time. Entries with the same time keep the order in which they were added.
 #[derive(Debug)]
 pub struct Queue {
     table: Table<Waiting>,
@@ -47,7 +47,7 @@ impl Queue {
         self.order.insert((at, number), what);
     }
 
-    /// Everything that waits, the next first.
+    /// Returns all entries, the next one first.
     pub fn iter(&self) -> impl Iterator<Item = (Timestamp, &Due)> {
         self.order.iter().map(|((at, _), what)| (*at, what))
     }
@@ -56,7 +56,7 @@ impl Queue {
         self.order.keys().next().map(|(at, _)| *at)
     }
 
-    /// Takes out the first thing that is due by `until`.
+    /// Removes and returns the first entry that is due by `until`.
     pub fn take(&mut self, journal: &mut Journal, until: Timestamp) -> Option<(Timestamp, Due)> {
         let first = self.order.first_entry().filter(|first| first.key().0 <= until)?;
         let ((at, number), what) = first.remove_entry();
@@ -64,7 +64,7 @@ impl Queue {
         Some((at, what))
     }
 
-    /// Takes out whatever `gone` says of.
+    /// Removes the entries that `gone` selects.
     pub fn drop_if(&mut self, journal: &mut Journal, gone: impl Fn(&Due) -> bool) {
         let numbers: Vec<(Timestamp, u64)> =
             self.order.iter().filter(|(_, what)| gone(what)).map(|(place, _)| *place).collect();
@@ -74,7 +74,7 @@ impl Queue {
         }
     }
 
-    /// All of it as rows.
+    /// Adds all entries as rows.
     pub(super) fn dump(&self, journal: &Journal, rows: &mut Vec<Kept>) {
         self.table.dump(journal, rows);
     }

@@ -1,4 +1,4 @@
-//! The stream of what happens to users, which webhooks are told of.
+//! The stream of events for webhooks.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::App;
 use crate::answer::new_id;
 
-/// One event, as a webhook gets it but for `processed`, which is when it was written down.
+/// An event as a webhook receives it. `processed` is the time when it was written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Event {
     pub id: String,
@@ -19,23 +19,23 @@ pub struct Event {
     pub r#type: String,
 }
 
-/// The key of an event: its offset, such that keys sort as offsets do.
+/// Returns the key of an event: its offset, written so that keys sort like offsets.
 pub fn key(offset: u64) -> String {
     format!("{offset:020}")
 }
 
-/// The offset that a key stands for.
+/// Returns the offset of a key.
 pub fn number(key: &str) -> u64 {
     key.parse().unwrap_or(0)
 }
 
-/// ISO 8601 in UTC with milliseconds.
+/// Formats a time as ISO 8601 in UTC with milliseconds.
 pub fn iso(at: Timestamp) -> String {
     jiff::tz::TimeZone::UTC.to_datetime(at).strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
 impl App {
-    /// Writes down an event about a device. Offsets count up and sort as texts.
+    /// Writes an event about a device. Offsets count up and sort as texts.
     pub fn emit(&mut self, kind: &str, number: u32, body: Value, now: Timestamp) {
         if !self.streams {
             return;
@@ -67,7 +67,7 @@ impl App {
         self.write_event(kind, device, body, now);
     }
 
-    /// Writes down an event that is about no device in particular.
+    /// Writes an event that is not about a device.
     pub fn announce(&mut self, kind: &str, body: Value, now: Timestamp) {
         if self.streams {
             self.write_event(kind, json!({}), body, now);

@@ -1,4 +1,4 @@
-//! A/B tests: who gets which variant.
+//! A/B tests: the variant of each device.
 
 use jiff::Timestamp;
 use pushplan_model::node::{At, shape};
@@ -38,22 +38,22 @@ shape! {
     }
 }
 
-/// An experiment as it is kept.
+/// A stored experiment.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Experiment {
-    /// As it was sent, with its times in the newer form.
+    /// As sent, with its times in the newer form.
     pub experiment: Value,
-    /// The push that all variants are sent as.
+    /// The push of all variants.
     pub push_id: String,
     pub created: Timestamp,
-    /// When the first variant went out.
+    /// When the first variant was sent.
     pub started: Option<Timestamp>,
 }
 
-/// Which of `variants` a device gets. It depends on nothing but the two ids, so that every device has exactly one variant,
-/// whenever it is asked.
+/// Returns which of `variants` a device gets. It depends only on the two ids, so that every device always has exactly
+/// one variant.
 pub fn variant_of(experiment: &str, device: &str, variants: usize) -> usize {
-    // FNV-1a, then the finalizer of MurmurHash3: the standard library's hash may change with its version.
+    // FNV-1a, followed by the finalizer of MurmurHash3: the standard library's hash may change with its version.
     let bytes = experiment.bytes().chain([0]).chain(device.bytes());
     let mut hash = bytes
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
@@ -64,7 +64,7 @@ pub fn variant_of(experiment: &str, device: &str, variants: usize) -> usize {
 }
 
 impl App {
-    /// Takes an experiment away with all that waits of it.
+    /// Deletes an experiment and everything of it that is still in the queue.
     pub(crate) fn cancel_experiment(&mut self, id: &str) -> Option<Experiment> {
         let removed = self.experiments.remove(&mut self.journal, id)?;
         let of_it = |due: &Due| matches!(due, Due::Variant { experiment, .. } if experiment == id);
@@ -84,7 +84,7 @@ mod tests {
             parts[variant_of("experiment", &format!("device-{device}"), 5)] += 1;
         }
         assert!(parts.iter().all(|part| (1_850..2_150).contains(part)), "{parts:?}");
-        // Pinned: a device that has got one variant must find itself in the same part after an update of this program.
+        // Fixed: a device that has received a variant must get the same one after an update of this program.
         assert_eq!(variant_of("e", "d", 26), 11);
     }
 

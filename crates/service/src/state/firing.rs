@@ -1,4 +1,4 @@
-//! What happens when something falls due.
+//! Carries out what becomes due.
 
 use jiff::Timestamp;
 use pushplan_model::node::At;
@@ -14,11 +14,11 @@ use super::sending::{Outgoing, PushType};
 use super::{App, Due};
 use crate::request::understood;
 
-/// The group of the tags that say a device's time zone.
+/// The group of the tags for a device's time zone.
 const ZONE_GROUP: &str = "timezone";
 
 impl App {
-    /// Does what has fallen due. It has left the queue already, in the same transaction, so that it is done once.
+    /// Carries out a due entry. It was removed from the queue in the same transaction, so it is done once.
     pub(super) fn fire(&mut self, what: &Due, now: Timestamp) {
         match what {
             Due::Schedule { id, time, local } => self.fire_schedule(id, *time, *local, now),
@@ -72,7 +72,7 @@ impl App {
         self.experiments.change(&mut self.journal, id, |kept| kept.started.get_or_insert(now).to_owned());
     }
 
-    /// Sends to the one device, if the pipeline is still there and still active.
+    /// Sends to the one device, if the pipeline still exists and is active.
     fn fire_outcome(&mut self, id: &str, outcome: usize, device: &str, now: Timestamp) {
         let Some(pipeline) = self.pipelines.meaning.get(id).filter(|pipeline| pipeline.enabled) else { return };
         let Some(one) = pipeline.outcome.get(outcome) else { return };
@@ -84,13 +84,13 @@ impl App {
         let device_types = &one.push.device_types.clone();
         let push_type = PushType::UnicastPush;
         let out = Outgoing { push_type, group_id: Some(id), variant: None, device_types, push: &push };
-        // A device that cannot get it is not a push that reached nobody: there is nothing to report.
+        // A device that cannot receive it is not a push without recipients, so nothing is reported.
         if self.devices.device(number).is_some_and(|device| out.reaches(device)) {
             self.send(&out, [number], now);
         }
     }
 
-    /// The devices of an audience; of those, where a clock time is given, the ones that show it.
+    /// Returns the devices of an audience; for a local time, only those whose clocks show it.
     fn members_at(&self, audience: At<Selector>, local: Option<Local>, now: Timestamp) -> Numbers {
         let Some(local) = local else { return self.members(&audience, now) };
         let made = |text: &str| At::new(text.to_owned(), Span::NONE);

@@ -1,22 +1,23 @@
-//! What can set off a pipeline, or call it off.
+//! Events that can trigger a pipeline, or cancel its messages.
 
 use pushplan_model::nouns::trigger::Trigger;
 use serde_json::Value;
 
-/// Something that has just happened to a device.
+/// An event of a device.
 #[derive(Clone, Copy, Debug)]
 pub enum Happening<'h> {
     FirstOpen,
     Open,
     FirstOptIn,
-    /// A tag that it did not have, with the groups in which it came.
+    /// A tag that it did not have, with the groups in which it was added.
     TagAdded(&'h [&'h str], &'h str),
     /// A tag that it had, with its group.
     TagRemoved(&'h str, &'h str),
 }
 
 impl Happening<'_> {
-    /// Whether a trigger waits for this. Triggers that the contract does not describe have the form of those that it does.
+    /// Whether this event matches a trigger. Triggers that the contract does not describe have the same form as those
+    /// that it does.
     pub fn is(self, trigger: &Trigger) -> bool {
         match (self, trigger) {
             (Self::FirstOpen, Trigger::FirstOpen) => true,
@@ -34,7 +35,7 @@ impl Happening<'_> {
     }
 }
 
-/// `open`, or `{"open": ...}`.
+/// Whether a trigger is `open`, or `{"open": ...}`.
 fn is_named(trigger: &Value, name: &str) -> bool {
     trigger == name || trigger.get(name).is_some()
 }

@@ -1,4 +1,4 @@
-//! Clock times of devices.
+//! Local times of devices.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::devices::{Device, nearest_zone};
 
-/// A clock time, and the moment at which it is shown in some zones.
+/// A local time, and the moment at which some zones reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Local {
     pub time: DateTime,
@@ -19,27 +19,27 @@ pub struct Local {
 }
 
 impl Local {
-    /// Whether the clocks of a zone show the time at this moment. A time that they skip is as much later as they skip, one
-    /// that they show twice is the first of the two.
+    /// Whether the clocks of a zone show the time at this moment. A time that they skip is later by the length of the
+    /// skip; of a time that they show twice, the first one counts.
     fn is_shown_in(&self, zone: &TimeZone) -> bool {
         zone.to_ambiguous_timestamp(self.time).compatible().is_ok_and(|at| at == self.at)
     }
 
-    /// Whether the clock of a device shows it. One without a zone, or with one that nobody knows, counts as UTC.
+    /// Whether the clock of a device shows it. A device without a zone, or with an unknown one, counts as UTC.
     pub(crate) fn is_shown_on(&self, device: &Device) -> bool {
         let name = device.properties.timezone.as_deref().map(str::trim).unwrap_or_default();
         let zone = TimeZone::get(vocabulary::iana(name)).unwrap_or(TimeZone::UTC);
         self.is_shown_in(&zone)
     }
 
-    /// The tags of the devices that may show it: those of all zones whose clocks do. Most moments have none.
+    /// Returns the tags of the devices that may show it: those of all zones whose clocks do. Most moments have none.
     pub fn zones(&self) -> BTreeSet<&'static str> {
         let shown = every_zone().iter().filter(|(zone, _)| self.is_shown_in(zone));
         shown.map(|(_, tag)| *tag).collect()
     }
 }
 
-/// All zones that there are, each with the tag that its devices carry; and what devices without one count as.
+/// Returns all zones, each with the tag that its devices have, and the tag of devices without a zone.
 fn every_zone() -> &'static [(TimeZone, &'static str)] {
     static ZONES: OnceLock<Vec<(TimeZone, &str)>> = OnceLock::new();
     ZONES.get_or_init(|| {

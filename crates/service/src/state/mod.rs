@@ -1,4 +1,4 @@
-//! What the service knows, application by application.
+//! The data of the service, by application.
 
 mod activity;
 pub mod devices;
@@ -66,35 +66,35 @@ pub struct App {
     pub journal: Journal,
     pub devices: Index,
     pub named_users: Table<NamedUser>,
-    /// Tags without a group that were made by name, each with its time. Devices carry others.
+    /// Tags without a group that were created by name, each with its time. Devices may have others.
     pub legacy_tags: Table<Timestamp>,
     pub segments: Segments,
     pub templates: Ordered<Template>,
-    /// Pushes that wait for their time, by schedule id.
+    /// Scheduled pushes, by schedule id.
     pub schedules: Table<Scheduled>,
     pub experiments: Ordered<Experiment>,
     pub pipelines: Pipelines,
     pub due: Queue,
-    /// Pushes that went out, by push id.
+    /// Sent pushes, by push id.
     pub sent: SentLog,
-    /// What devices got, by device and push id.
+    /// Messages that devices received, by device and push id.
     pub receipts: Table<Receipt>,
     pub activity: Activity,
-    /// Events by offset, kept until every webhook has them.
+    /// Events by offset, kept until every webhook has received them.
     pub events: Table<Event>,
     pub next_offset: u64,
-    /// Whether events are written down.
+    /// Whether events are written.
     pub streams: bool,
     pub webhooks: Webhooks,
 }
 
 impl State {
-    /// The state that the rows describe. `keeps` says whether changes are to be written down.
+    /// Creates the state from rows. `keeps` says whether changes are recorded.
     pub fn new(settings: &Settings, kept: Vec<Kept>, keeps: bool) -> Result<Self, String> {
         let apps = settings.apps.iter().map(|(key, _)| (key.clone(), App::new(key, keeps)));
         let mut state = Self { apps: apps.collect() };
         for row in kept {
-            // An application that is not offered this time keeps its rows for the next.
+            // An application that is not configured keeps its rows for another run.
             if let Some(app) = state.apps.get_mut(&row.app) {
                 app.load(&row)?;
             }
@@ -118,22 +118,23 @@ impl State {
         self.apps.get_mut(key)
     }
 
-    /// The rows that have changed since this was last asked.
+    /// Returns the rows that have changed since the last call.
     pub(crate) fn take_rows(&mut self) -> Vec<Row> {
         self.apps.values_mut().flat_map(|app| app.journal.take()).collect()
     }
 
-    /// The rows that make up the state as it is.
+    /// Returns the rows of the current state.
     pub fn rows(&self) -> Vec<Kept> {
         self.apps.values().flat_map(App::dump).collect()
     }
 
-    /// The rows that make up the state as it was before the changes that were not taken.
+    /// Returns the rows of the state before the changes that were not taken.
     pub(crate) fn rows_before(&self) -> Vec<Kept> {
         self.apps.values().flat_map(|app| app.journal.undo(app.dump())).collect()
     }
 
-    /// Fires whatever is due by `until`, in time order. A virtual clock fires each at its own time, the real one now.
+    /// Carries out everything that is due by `until`, in time order. With a virtual clock, each entry has its own time;
+    /// with the real one, the current time.
     pub(crate) fn fire_due(&mut self, until: Timestamp, at_its_time: bool) {
         for app in self.apps.values_mut() {
             while let Some((at, what)) = app.due.take(&mut app.journal, until) {
@@ -142,18 +143,18 @@ impl State {
         }
     }
 
-    /// How many events have been written, of all applications.
+    /// Returns the number of events of all applications.
     pub(crate) fn events_written(&self) -> u64 {
         self.apps.values().map(|app| app.next_offset).sum()
     }
 
-    /// All that has been sent, of all applications.
+    /// Returns the number of pushes and messages of all applications.
     pub(crate) fn traffic(&self) -> Traffic {
         let apps = || self.apps.values();
         Traffic { pushes: apps().map(|app| app.sent.len()).sum(), sends: apps().map(|app| app.receipts.len()).sum() }
     }
 
-    /// When the next thing falls due.
+    /// Returns the time of the next entry in the queue.
     pub fn next_due(&self) -> Option<Timestamp> {
         self.apps.values().filter_map(|app| app.due.next_time()).min()
     }
@@ -183,7 +184,7 @@ impl App {
         }
     }
 
-    /// All of it as rows: what [`App::load`] takes.
+    /// Returns all rows, in the form that [`App::load`] reads.
     fn dump(&self) -> Vec<Kept> {
         let (mut rows, journal) = (Vec::new(), &self.journal);
         self.activity.hours.dump(journal, &mut rows);
@@ -209,7 +210,7 @@ impl App {
             "devices" => self.devices.load(row),
             "due" => self.due.load(row),
             "events" => {
-                // The newest event is always kept, so that no offset is given twice.
+                // The newest event is always kept, so that no offset is used twice.
                 self.next_offset = self.next_offset.max(events::number(&row.key) + 1);
                 self.events.load(row)
             }

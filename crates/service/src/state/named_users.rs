@@ -7,7 +7,7 @@ use super::App;
 use super::devices::Tags;
 use crate::store::Kept;
 
-/// A named user. Which devices it has, its devices tell.
+/// A named user. Its devices refer to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NamedUser {
     pub tags: Tags,
@@ -16,10 +16,10 @@ pub struct NamedUser {
 }
 
 impl App {
-    /// Puts a device under a named user, and takes it away from the one that it had.
+    /// Assigns a device to a named user, and removes it from its previous one.
     ///
-    /// The device carries the user's tags from now on, and no longer those of the user before. That adds and removes no tag,
-    /// and so sets nothing off: the tags were the users' all along.
+    /// From now on, the device has the tags of this user instead of those of the previous one. That is not an addition
+    /// or a removal of tags, and so triggers nothing: the tags belong to the users.
     pub fn associate(&mut self, number: u32, user: Option<&str>, now: Timestamp) {
         let Some(device) = self.devices.device(number) else { return };
         let before = device.named_user.clone();
@@ -33,7 +33,7 @@ impl App {
         self.devices.change(&mut self.journal, &id, |device| device.named_user = user.map(str::to_owned));
     }
 
-    /// Says that a named user was changed just now. From the first time on it exists.
+    /// Updates the modification time of a named user, and creates the user if necessary.
     pub(super) fn touch_user(&mut self, user: &str, now: Timestamp) {
         if self.named_users.change(&mut self.journal, user, |user| user.last_modified = now).is_none() {
             let new = NamedUser { tags: Tags::new(), created: now, last_modified: now };

@@ -9,12 +9,12 @@ use super::ranked::Ranked;
 use super::table::{Journal, Table};
 use crate::store::Kept;
 
-/// Things by their ids that stay in the order in which they were made, also where a clock stood still meanwhile. They are of two
-/// parts, and a page of all or of a part costs the same wherever it begins.
+/// Items by id in the order of their creation, even if a clock stood still in the meantime. They are divided into two
+/// parts. A page of all items or of a part costs the same wherever it begins.
 #[derive(Debug)]
 pub struct Ordered<T> {
     table: Table<Placed<T>>,
-    /// Says which part a thing is of.
+    /// Returns the part of an item.
     part: fn(&T) -> bool,
     all: Ranked,
     parts: [Ranked; 2],
@@ -39,17 +39,17 @@ impl<T: Serialize + DeserializeOwned> Ordered<T> {
         self.table.is_empty()
     }
 
-    /// How many there are, of a part or of all.
+    /// Returns the number of items, of a part or of all.
     pub fn len(&self, part: Option<bool>) -> usize {
         self.ranked(part).len()
     }
 
-    /// All of them, the oldest first.
+    /// Returns all items, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &T)> {
         self.all.iter().filter_map(|id| Some((id, self.get(id)?)))
     }
 
-    /// The lines of some ranks of a part or of all, the oldest first. `write` makes the line of one.
+    /// Returns the lines of some ranks in a part or in all, oldest first. `write` creates a line.
     pub fn lines(
         &self,
         part: Option<bool>,
@@ -60,7 +60,7 @@ impl<T: Serialize + DeserializeOwned> Ordered<T> {
         ids.filter_map(|id| self.table.line(id, |placed| write(id, &placed.value))).collect()
     }
 
-    /// The lines of a page that begins so many before the newest, the newest first.
+    /// Returns the lines of a page that begins `offset` items before the newest, newest first.
     pub fn newest(
         &self,
         part: Option<bool>,
@@ -74,7 +74,7 @@ impl<T: Serialize + DeserializeOwned> Ordered<T> {
         lines
     }
 
-    /// Adds a thing as the newest, or replaces the one of that id in its place.
+    /// Adds an item as the newest, or replaces the one with this id.
     pub fn put(&mut self, journal: &mut Journal, id: &str, value: T) {
         let number = match self.table.get(id) {
             Some(old) => old.number,
@@ -84,7 +84,7 @@ impl<T: Serialize + DeserializeOwned> Ordered<T> {
         self.place(id);
     }
 
-    /// Changes one thing in place; `None` where there is none of that id.
+    /// Changes an item in place; returns `None` if there is none with this id.
     pub fn change<R>(&mut self, journal: &mut Journal, id: &str, change: impl FnOnce(&mut T) -> R) -> Option<R> {
         let changed = self.table.change(journal, id, |placed| change(&mut placed.value))?;
         self.place(id);
@@ -98,12 +98,12 @@ impl<T: Serialize + DeserializeOwned> Ordered<T> {
         Some(placed.value)
     }
 
-    /// All of it as rows.
+    /// Adds all items as rows.
     pub(super) fn dump(&self, journal: &Journal, rows: &mut Vec<Kept>) {
         self.table.dump(journal, rows);
     }
 
-    /// Takes in a row from the disk.
+    /// Loads a row from the disk.
     pub fn load(&mut self, row: &Kept) -> Result<(), String> {
         self.table.load(row)?;
         self.place(&row.key);
@@ -114,7 +114,7 @@ impl<T: Serialize + DeserializeOwned> Ordered<T> {
         part.map_or(&self.all, |part| &self.parts[usize::from(part)])
     }
 
-    /// Puts the id of a thing into its part, and out of the other.
+    /// Adds the id of an item to its part, and removes it from the other.
     fn place(&mut self, id: &str) {
         let Some(placed) = self.table.get(id) else { return };
         let (number, part, id) = (placed.number, (self.part)(&placed.value), Arc::<str>::from(id));

@@ -1,4 +1,4 @@
-//! Automated messages, and what sets them off.
+//! Automated messages and their triggers.
 
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ shape! {
 }
 
 impl SentPipeline {
-    /// Whether something that happens at this time sets it off.
+    /// Whether an event at this time triggers it.
     fn is_set_off_by(&self, what: Happening, now: Timestamp) -> bool {
         let at = |time: &Option<At<String>>| time.as_ref().and_then(|time| utc(time));
         let begun = at(&self.activation_time).is_none_or(|start| start <= now);
@@ -82,17 +82,17 @@ impl SentPipeline {
         self.cancellation_trigger.iter().flat_map(|triggers| triggers.iter()).any(|trigger| what.is(trigger))
     }
 
-    /// How long after its trigger an outcome happens.
+    /// Returns the time between the trigger and an outcome, in seconds.
     pub fn delay(&self, outcome: &SentOutcome) -> i64 {
         let given = outcome.delay.as_ref().or_else(|| self.timing.as_ref().map(|timing| &timing.delay.seconds));
         given.map_or(0, |delay| delay.value.0).max(0)
     }
 }
 
-/// A pipeline as it is kept.
+/// A stored pipeline.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pipeline {
-    /// As it was sent.
+    /// As sent.
     pub pipeline: Value,
     pub created: Timestamp,
     pub modified: Timestamp,
@@ -104,7 +104,7 @@ impl Pipeline {
     }
 }
 
-/// All pipelines, and what each means.
+/// All pipelines, as stored and as decoded.
 #[derive(Debug)]
 pub struct Pipelines {
     pub table: Ordered<Pipeline>,
@@ -116,7 +116,7 @@ impl Pipelines {
         Self { table: Ordered::new("pipelines", Pipeline::is_enabled), meaning: BTreeMap::new() }
     }
 
-    /// Adds a pipeline, or replaces the one of that id, with what it means.
+    /// Adds a pipeline, or replaces the one with this id, with its decoded form.
     pub fn put(&mut self, journal: &mut Journal, id: &str, pipeline: Pipeline, meaning: SentPipeline) {
         self.meaning.insert(id.to_owned(), meaning);
         self.table.put(journal, id, pipeline);
@@ -143,13 +143,13 @@ impl Default for Pipelines {
 }
 
 impl App {
-    /// Says that a device has just got a tag that it did not have.
+    /// Handles a tag that a device has just got and did not have before.
     pub fn tag_added(&mut self, number: u32, group: &str, tag: &str, now: Timestamp) {
         self.tags_added(number, &[(group.to_owned(), tag.to_owned())], now);
     }
 
-    /// Records the tags that a device got together. Every way of adding tags ends here. A tag that came in several groups at
-    /// once triggers a pipeline once, because it is one event for the device.
+    /// Handles the tags that a device got together. Every way of adding tags ends here. A tag that was added in several
+    /// groups at once triggers a pipeline once, because it is one event for the device.
     pub(super) fn tags_added(&mut self, number: u32, added: &[(String, String)], now: Timestamp) {
         let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (group, tag) in added {
@@ -161,20 +161,20 @@ impl App {
         }
     }
 
-    /// Says that a device has just lost a tag.
+    /// Handles a tag that a device has just lost.
     pub fn tag_removed(&mut self, number: u32, group: &str, tag: &str, now: Timestamp) {
         self.emit("TAG_CHANGE", number, json!({ "remove": { group: [tag] } }), now);
         self.set_off(number, Happening::TagRemoved(group, tag), now);
     }
 
-    /// Says that the app was opened for the first time.
+    /// Handles the first opening of the app.
     pub fn first_opened(&mut self, number: u32, now: Timestamp) {
         self.emit("FIRST_OPEN", number, json!({}), now);
         self.set_off(number, Happening::FirstOpen, now);
     }
 
-    /// Calls off what pipelines were about to send to a device until this happens, and puts what others do then into the
-    /// queue. What is to happen at once is due now.
+    /// Handles an event of a device: cancels the messages of pipelines that end with this event, and adds those that it
+    /// triggers to the queue. Messages without a delay are due now.
     pub(super) fn set_off(&mut self, number: u32, what: Happening, now: Timestamp) {
         let device = self.devices.id(number).to_owned();
         for (id, _) in self.pipelines.meaning.iter().filter(|(_, pipeline)| pipeline.is_called_off_by(what)) {
@@ -185,7 +185,7 @@ impl App {
         }
         for (id, pipeline) in self.pipelines.meaning.iter().filter(|(_, pipeline)| pipeline.is_set_off_by(what, now)) {
             for (outcome, one) in pipeline.outcome.iter().enumerate() {
-                // One that is longer than the calendar never ends.
+                // A delay beyond the calendar never ends.
                 let delay = SignedDuration::from_secs(pipeline.delay(one));
                 let at = now.checked_add(delay).unwrap_or(Timestamp::MAX);
                 let what = Due::Firing { pipeline: id.clone(), outcome, device: device.clone() };

@@ -1,13 +1,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many ids lie together.
+/// The maximum number of ids in a chunk.
 const MOST: usize = 512;
 
-/// Ids in the order of their numbers. The id of any rank is found without a look at those before it.
+/// Ids in the order of their numbers. The id of any rank is found without visiting those before it.
 #[derive(Debug, Default)]
 pub struct Ranked {
-    /// None of them is empty.
+    /// No chunk is empty.
     chunks: Vec<Vec<(u64, Arc<str>)>>,
     len: usize,
 }
@@ -17,17 +17,17 @@ impl Ranked {
         self.len
     }
 
-    /// The largest number.
+    /// Returns the largest number.
     pub fn last(&self) -> Option<u64> {
         self.chunks.last()?.last().map(|(number, _)| *number)
     }
 
-    /// All ids, those of the smallest numbers first.
+    /// Returns all ids, those with the smallest numbers first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.chunks.iter().flatten().map(|(_, id)| &**id)
     }
 
-    /// The ids of some ranks, counted from 0.
+    /// Returns the ids of some ranks, counted from 0.
     pub fn range(&self, ranks: Range<usize>) -> Vec<&str> {
         let (mut at, mut before) = (0, 0);
         while let Some(chunk) = self.chunks.get(at).filter(|chunk| before + chunk.len() <= ranks.start) {
@@ -38,7 +38,7 @@ impl Ranked {
         rest.skip(ranks.start.saturating_sub(before)).take(ranks.len()).map(|(_, id)| &**id).collect()
     }
 
-    /// Puts an id at a number, in place of the one that was there.
+    /// Inserts an id at a number, or replaces the one that is there.
     pub fn insert(&mut self, number: u64, id: Arc<str>) {
         let mut at = self.chunk_of(number);
         if at == self.chunks.len() {
@@ -72,7 +72,7 @@ impl Ranked {
         }
     }
 
-    /// The first chunk that may have a number.
+    /// Returns the index of the first chunk that may have a number.
     fn chunk_of(&self, number: u64) -> usize {
         self.chunks.partition_point(|chunk| chunk.last().is_some_and(|(last, _)| *last < number))
     }
@@ -95,7 +95,7 @@ mod tests {
         ) {
             let (mut ranked, mut plain) = (Ranked::default(), BTreeMap::new());
             for (is_new, number) in steps {
-                // A removal in three steps, in the end: then most are there.
+                // About a third of the steps are removals, so most items remain.
                 if is_new || number % 3 > 0 {
                     ranked.insert(number, number.to_string().into());
                     plain.insert(number, number.to_string());

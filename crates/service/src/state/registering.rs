@@ -1,4 +1,4 @@
-//! Devices that come, change and go.
+//! Registers, changes and removes devices.
 
 use jiff::Timestamp;
 use serde_json::json;
@@ -8,7 +8,7 @@ use super::tagging::beyond;
 use super::{App, Happening};
 use crate::answer::new_id;
 
-/// An open channel as it registers. What is left out stays as it was.
+/// A registering open channel. Omitted values stay unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct OpenChannel {
     pub platform: String,
@@ -22,8 +22,8 @@ pub struct OpenChannel {
 }
 
 impl App {
-    /// Adds a device, or replaces the one of that id, and tells of what that changes: its tags, its opt-in, that it is gone.
-    /// The device keeps the time at which it came first.
+    /// Adds a device, or replaces the one with this id, and emits events for the changes: tags, opt-in, removal. The
+    /// device keeps the time of its first registration.
     pub fn register(&mut self, id: &str, mut device: Device, now: Timestamp) -> u32 {
         let old = self.devices.get(id).cloned();
         device.tags.retain(|_, tags| !tags.is_empty());
@@ -71,7 +71,7 @@ impl App {
         number
     }
 
-    /// Takes a device out of every audience. It stays known; one that is gone already stays as it is.
+    /// Removes a device from every audience. It remains known. Does nothing if it is uninstalled already.
     pub fn uninstall(&mut self, number: u32, now: Timestamp) {
         if !self.devices.installed().contains(&number) {
             return;
@@ -85,7 +85,7 @@ impl App {
         self.emit("UNINSTALL", number, json!({}), now);
     }
 
-    /// The open channel of an address on its platform.
+    /// Returns the open channel with an address on a platform.
     pub fn open_channel(&self, platform: &str, address: &str) -> Option<u32> {
         let of_platform = |number: &&u32| {
             let kind = self.devices.device(**number).and_then(|device| device.device_type.strip_prefix("open::"));
@@ -94,7 +94,7 @@ impl App {
         self.devices.at_address(address)?.iter().find(of_platform).copied()
     }
 
-    /// Adds an open channel, or changes the one of that address on that platform.
+    /// Adds an open channel, or changes the one with this address on this platform.
     pub(crate) fn register_open(&mut self, sent: OpenChannel, now: Timestamp) -> String {
         let known = self.open_channel(&sent.platform, &sent.address);
         let id = known.map_or_else(new_id, |number| self.devices.id(number).to_owned());

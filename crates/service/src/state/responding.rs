@@ -1,4 +1,4 @@
-//! What people do with the app and with what they got, and what is counted of it.
+//! Responses of people to messages and their use of the app, and the counts of these.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ use super::{App, Happening, Receipt};
 use crate::answer::new_id;
 use crate::request::understood;
 
-/// How long after a notification an opening of the app counts as a response to it.
+/// The time after a notification in which opening the app counts as a response.
 const INFLUENCE: SignedDuration = SignedDuration::from_hours(12);
 
-/// Why somebody cannot respond to a push.
+/// Why a device cannot respond to a push.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CannotRespond(pub String);
 
@@ -25,10 +25,10 @@ impl fmt::Display for CannotRespond {
 }
 
 impl App {
-    /// Says that somebody opened the app and stayed for so many seconds. Where the app is not installed, nothing happens.
+    /// Records that the app was opened, for this number of seconds. Does nothing if the app is not installed.
     ///
-    /// The first opening after a notification, within twelve hours, is an influenced response. It answers whatever came
-    /// before it, so that one opening is one response.
+    /// The first opening within twelve hours after a notification is an influenced response. It counts for all
+    /// notifications before it, so that one opening is one response.
     pub fn opened(&mut self, number: u32, now: Timestamp, seconds_in_app: u64) {
         let Some(platform) = self.installed_platform(number) else { return };
         if self.answer_receipts(number, now) {
@@ -37,10 +37,10 @@ impl App {
         self.session(number, &platform, now, seconds_in_app, json!({}));
     }
 
-    /// Says that somebody tapped a notification, or one of its buttons.
+    /// Records a tap on a notification, or on one of its buttons.
     ///
-    /// The first tap is a direct response. Each tap performs its actions and opens the app; `share` and `open` lead to
-    /// places that the service does not see.
+    /// The first tap is a direct response. Each tap performs its actions and opens the app; the service does not see
+    /// where `share` and `open` lead.
     pub fn tapped(
         &mut self,
         device: &str,
@@ -66,7 +66,7 @@ impl App {
             });
             self.activity.count(&mut self.journal, "direct", &platform, now, 1);
         }
-        // Whoever comes in by one notification has also seen the others.
+        // A user who comes through one notification has seen the others as well.
         self.answer_receipts(number, now);
         self.session(number, &platform, now, 0, json!({ "triggering_push": { "push_id": push_id } }));
         let Some(Actions { add_tag, remove_tag, share: _, open: _ }) = actions else { return Ok(()) };
@@ -80,7 +80,7 @@ impl App {
         Ok(())
     }
 
-    /// Says that somebody read a message. Reading it again changes nothing.
+    /// Records that a message was read. Reading it again changes nothing.
     pub(crate) fn read_message(&mut self, device: &str, push_id: &str, now: Timestamp) -> Result<(), CannotRespond> {
         let (number, key) = self.message(device, push_id)?;
         let first = self.receipts.get(&key).is_some_and(|receipt| receipt.read.is_none());
@@ -91,7 +91,7 @@ impl App {
         Ok(())
     }
 
-    /// Says that somebody threw a message away. It is gone then: it cannot be read or deleted again.
+    /// Records that a message was deleted. After that, it cannot be read or deleted again.
     pub(crate) fn delete_message(&mut self, device: &str, push_id: &str, now: Timestamp) -> Result<(), CannotRespond> {
         let (number, key) = self.message(device, push_id)?;
         self.receipts.change(&mut self.journal, &key, |receipt| receipt.deleted = true);
@@ -99,17 +99,17 @@ impl App {
         Ok(())
     }
 
-    /// One stay in the app.
+    /// Records one session in the app.
     fn session(&mut self, number: u32, platform: &str, now: Timestamp, seconds: u64, mut opening: Value) {
         let id = self.devices.id(number).to_owned();
         let Some(device) = self.devices.get(&id) else { return };
         let is_first = device.first_opened.is_none();
-        // Whoever changed sides is a user of both.
+        // A user who has changed the opt-in counts for both.
         let (users, last) = match device.opt_in {
             true => ("optins", device.opened_opted_in),
             false => ("optouts", device.opened_opted_out),
         };
-        // A file of an earlier version does not know on which side that was.
+        // A file of an earlier version does not contain the opt-in at that time.
         let is_known = device.opened_opted_in.is_some() || device.opened_opted_out.is_some();
         let last = if is_known { last } else { device.last_opened };
         self.activity.count(&mut self.journal, "opens", platform, now, 1);
@@ -135,7 +135,7 @@ impl App {
         self.emit("CLOSE", number, json!({ "session_id": session, "seconds_in_app": seconds }), now);
     }
 
-    /// Notes on every notification that still waits for a response that the app is open. `true`: there was one.
+    /// Marks every notification that still waits for a response as opened. Returns whether there was one.
     fn answer_receipts(&mut self, number: u32, now: Timestamp) -> bool {
         let device = self.devices.id(number);
         let prefix = format!("{device}/");
@@ -148,13 +148,13 @@ impl App {
         !keys.is_empty()
     }
 
-    /// The platform of a device that has the app.
+    /// Returns the platform of a device that has the app.
     fn installed_platform(&self, number: u32) -> Option<String> {
         let device = self.devices.device(number).filter(|device| device.installed)?;
         Some(device.device_type.clone())
     }
 
-    /// The device's number and the key of what it got.
+    /// Returns the device's number and the key of its receipt.
     fn receipt(&self, device: &str, push_id: &str) -> Result<(u32, String), CannotRespond> {
         let key = format!("{device}/{push_id}");
         let got = self.receipts.get(&key).filter(|receipt| receipt.device == device && receipt.push_id == push_id);
@@ -174,14 +174,14 @@ impl App {
     }
 }
 
-/// Whether opening the app at this time would be a response to what was received.
+/// Whether opening the app at this time would be a response to this receipt.
 fn waits(receipt: &Receipt, now: Timestamp) -> bool {
     let age = now.duration_since(receipt.time);
     let recent = age >= SignedDuration::ZERO && age <= INFLUENCE;
     recent && receipt.notification.is_some() && receipt.tapped.is_none() && receipt.opened.is_none()
 }
 
-/// What a tap does: that of the notification, or that of a button. A built-in button without actions does nothing.
+/// Returns the actions of a tap on the notification, or on a button. A built-in button without actions does nothing.
 fn actions(notification: &Value, button: Option<&str>) -> Result<Option<Actions>, CannotRespond> {
     let Notification { actions, interactive, .. } = understood(notification)
         .ok_or_else(|| CannotRespond("the notification is not one that a device understands".to_owned()))?;

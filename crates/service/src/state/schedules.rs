@@ -1,4 +1,4 @@
-//! Pushes that wait for their time.
+//! Scheduled pushes.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -10,35 +10,35 @@ use super::App;
 use super::due::Due;
 use super::local::Local;
 
-/// A scheduled push as it is kept. It is gone once all of it has been sent.
+/// A stored scheduled push. It is deleted once all of it has been sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scheduled {
     pub name: Option<String>,
-    /// In the newer form: one object or, for several times, an array.
+    /// In the newer form: one object, or an array if there are several times.
     pub schedule: Value,
-    /// As it was sent.
+    /// As sent.
     pub push: Value,
     /// One for each time.
     pub push_ids: Vec<String>,
-    /// How many moments wait in the queue.
+    /// The number of moments in the queue.
     pub left: usize,
     pub started: bool,
     pub paused: bool,
 }
 
-/// A moment at which something is sent.
+/// A moment at which a push is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     pub at: Timestamp,
-    /// Where it is a time of each device's own zone: to the devices whose clocks show it then.
+    /// Set for a time in each device's own zone: the push is sent to the devices whose clocks show that time.
     pub local: Option<Local>,
 }
 
-/// The clocks of the world are ahead of UTC by at most so many quarters of an hour, and behind it by at most so many.
+/// The maximum number of quarter hours that clocks are ahead of UTC, and behind it.
 const AHEAD: i64 = 14 * 4;
 const BEHIND: i64 = 12 * 4;
 
-/// The moments of a schedule: its instant, or for a clock time each at which some zone can show it.
+/// Returns the moments of a schedule: its instant, or for a local time each moment at which some zone can show it.
 pub fn moments(schedule: &Schedule) -> Vec<Moment> {
     let time = match schedule.when {
         When::At(at) => return vec![Moment { at, local: None }],
@@ -52,7 +52,7 @@ pub fn moments(schedule: &Schedule) -> Vec<Moment> {
     quarters.collect()
 }
 
-/// A schedule in the form of newer servers, which has seconds.
+/// Returns a schedule in the form of newer servers, which has seconds.
 pub fn newer_form(schedule: &Schedule) -> Value {
     let (key, time) = match schedule.when {
         When::At(at) => ("scheduled_time", TimeZone::UTC.to_datetime(at)),
@@ -62,7 +62,7 @@ pub fn newer_form(schedule: &Schedule) -> Value {
 }
 
 impl App {
-    /// Puts a scheduled push and its moments, each with the number of its time, where they wait.
+    /// Stores a scheduled push, and adds its moments to the queue, each with the number of its time.
     pub fn schedule(&mut self, id: &str, scheduled: Scheduled, upcoming: &[(usize, Moment)]) {
         self.unschedule(id);
         for (time, moment) in upcoming {
@@ -73,7 +73,7 @@ impl App {
         self.schedules.put(&mut self.journal, id, scheduled);
     }
 
-    /// Takes a scheduled push away; what of it was not sent is never sent.
+    /// Deletes a scheduled push. Parts that have not been sent are never sent.
     pub(crate) fn unschedule(&mut self, id: &str) -> Option<Scheduled> {
         let removed = self.schedules.remove(&mut self.journal, id)?;
         self.due.drop_if(&mut self.journal, |due| matches!(due, Due::Schedule { id: other, .. } if other == id));

@@ -12,15 +12,15 @@ use crate::store::Kept;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Segment {
     pub display_name: String,
-    /// JSON, letter by letter as it was sent.
+    /// The JSON, exactly as sent.
     pub criteria: String,
-    /// Epoch milliseconds.
+    /// In epoch milliseconds.
     pub created: i64,
     pub modified: i64,
 }
 
 impl Segment {
-    /// The JSON of its line in a listing. `id` is its own.
+    /// Returns its line in a list. `id` is the segment's own.
     pub fn line(&self, id: &str) -> String {
         let line = json!({
             "id": id,
@@ -31,14 +31,14 @@ impl Segment {
         line.to_string()
     }
 
-    /// The JSON of it alone.
+    /// Returns its JSON in a single answer.
     pub fn shown(&self) -> String {
         let name = serde_json::to_string(&self.display_name).unwrap_or_default();
         format!(r#"{{"display_name":{name},"criteria":{}}}"#, self.criteria)
     }
 }
 
-/// All segments, and their criteria as they are understood.
+/// All segments, and their decoded criteria.
 #[derive(Debug)]
 pub struct Segments {
     pub table: Table<Segment>,
@@ -50,7 +50,7 @@ impl Segments {
         Self { table: Table::new("segments"), criteria: Criteria::new() }
     }
 
-    /// Adds a segment, or replaces the one of that id, with what its criteria mean.
+    /// Adds a segment, or replaces the one with this id, with its decoded criteria.
     pub fn put(&mut self, journal: &mut Journal, id: &str, segment: Segment, understood: At<Selector>) {
         self.criteria.insert(id.to_owned(), understood);
         self.table.put(journal, id, segment);

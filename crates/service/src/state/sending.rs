@@ -1,4 +1,4 @@
-//! Sending: who gets it, what is remembered of it, what it sets off.
+//! Sending: the recipients, the records and the events of a push.
 
 use std::collections::BTreeMap;
 use std::ops::Sub;
@@ -13,35 +13,35 @@ use super::App;
 use super::devices::{Device, Members};
 use crate::answer::new_id;
 
-/// A push that went out.
+/// A push that was sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sent {
     pub time: Timestamp,
-    /// Counts the pushes, which gives them an order where the clock stands still.
+    /// Numbers the pushes, so that they have an order even if the clock stands still.
     #[serde(default)]
     pub number: u64,
     pub push_type: PushType,
-    /// What sent it, where that was not a request: a schedule, an experiment, a pipeline.
+    /// The schedule, experiment or pipeline that sent it; `None` for a request.
     pub group_id: Option<String>,
-    /// The push as it was sent, audience and all.
+    /// The push as sent, including its audience.
     pub push: Value,
     /// Devices by platform.
     pub sends: BTreeMap<String, u64>,
     /// Taps by platform.
     pub direct_responses: BTreeMap<String, u64>,
-    /// Devices by variant, counted from 0; of an experiment alone.
+    /// Devices by variant, counted from 0. Only for an experiment.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variants: BTreeMap<usize, u64>,
 }
 
 impl Sent {
-    /// Its place among all pushes, in the order in which they were sent.
+    /// Returns its place among all pushes, in the order in which they were sent.
     pub fn place(&self) -> (Timestamp, u64) {
         (self.time, self.number)
     }
 }
 
-/// Kinds of push in reports.
+/// Types of push in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PushType {
@@ -52,7 +52,7 @@ pub enum PushType {
 }
 
 impl PushType {
-    /// The kind that an audience makes of a push that is sent at once.
+    /// Returns the type of a push that is sent immediately, by its audience.
     pub fn of(audience: &Selector) -> Self {
         match audience {
             Selector::All => Self::BroadcastPush,
@@ -62,18 +62,18 @@ impl PushType {
     }
 }
 
-/// What a device got.
+/// A message that a device received.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Receipt {
     pub push_id: String,
     pub device: String,
     pub time: Timestamp,
-    /// The experiment and which of its variants this is, counted from 0, where it came of one.
+    /// The experiment and its variant, counted from 0, if it belongs to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<usize>,
-    /// The notification as it arrived; nothing for a message alone.
+    /// The notification as received; `None` if there was only a message.
     pub notification: Option<Value>,
     /// The Message Center message that came with it.
     pub message: Option<Value>,
@@ -84,11 +84,11 @@ pub struct Receipt {
     pub deleted: bool,
 }
 
-/// How much was sent. A push that goes out in parts counts with the first.
+/// The number of sent messages. A push that is sent in parts counts with the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Traffic {
     pub pushes: usize,
-    /// To one device each.
+    /// Each of them to one device.
     pub sends: usize,
 }
 
@@ -100,24 +100,24 @@ impl Sub for Traffic {
     }
 }
 
-/// A push that is about to go out.
+/// A push that is about to be sent.
 #[derive(Debug)]
 pub struct Outgoing<'p> {
     pub push_type: PushType,
     pub group_id: Option<&'p str>,
-    /// Which variant it is, where `group_id` is an experiment.
+    /// The number of the variant, if `group_id` is an experiment.
     pub variant: Option<usize>,
     pub device_types: &'p DeviceTypes,
-    /// The push as it was given, for the record.
+    /// The push as given, for its record.
     pub push: &'p Value,
 }
 
-/// The kinds of device that have a Message Center.
+/// The device types that have a Message Center.
 const INBOXES: [DeviceType; 3] = [DeviceType::Ios, DeviceType::Android, DeviceType::Amazon];
 
 impl Outgoing<'_> {
-    /// What a device gets of it: the notification, the message. A notification needs a device that has opted in; a message
-    /// reaches every installed one that has an inbox.
+    /// Returns the parts that a device receives: the notification and the message. A notification needs a device that
+    /// has opted in; a message reaches every installed device that has an inbox.
     fn arriving(&self, device: &Device) -> (Option<&Value>, Option<&Value>) {
         let kind = DeviceType::parse(&device.device_type);
         let Some(kind) = kind.filter(|kind| self.device_types.includes(kind)) else { return (None, None) };
@@ -127,7 +127,7 @@ impl Outgoing<'_> {
         (shown, kept)
     }
 
-    /// Whether a device gets anything of it.
+    /// Whether a device receives any part of it.
     pub fn reaches(&self, device: &Device) -> bool {
         let (shown, kept) = self.arriving(device);
         shown.is_some() || kept.is_some()
@@ -135,20 +135,20 @@ impl Outgoing<'_> {
 }
 
 impl App {
-    /// The devices of an audience, by number.
+    /// Returns the devices of an audience, by number.
     pub fn members(&self, audience: &Selector, now: Timestamp) -> super::devices::Numbers {
         Members { devices: &self.devices, segments: &self.segments.criteria, now }.of(audience)
     }
 
-    /// Sends to those of the given devices that can get it, and remembers who did.
+    /// Sends a push to those of the given devices that can receive it, and records who did.
     pub fn send(&mut self, out: &Outgoing, to: impl IntoIterator<Item = u32>, now: Timestamp) -> String {
         let push_id = new_id();
         self.send_as(&push_id, out, to, now);
         push_id
     }
 
-    /// Sends a push with a known id to those of the given devices that can get it. A push can be sent in parts: the parts add
-    /// up, and a device that has got it does not get it again.
+    /// Sends a push with a known id to those of the given devices that can receive it. A push can be sent in parts: the
+    /// counts add up, and a device that has received it does not receive it again.
     pub(crate) fn send_as(&mut self, push_id: &str, out: &Outgoing, to: impl IntoIterator<Item = u32>, now: Timestamp) {
         let before = self.sent.get(push_id);
         let again = before.is_some();

@@ -6,7 +6,7 @@ use super::Sent;
 use super::table::{Journal, Table};
 use crate::store::Kept;
 
-/// Pushes that went out, by push id and in the order in which they were sent.
+/// Sent pushes, by push id and in the order in which they were sent.
 #[derive(Debug)]
 pub struct SentLog {
     table: Table<Sent>,
@@ -30,17 +30,17 @@ impl SentLog {
         self.table.is_empty()
     }
 
-    /// All of them by id.
+    /// Returns all of them by id.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &Sent)> {
         self.table.iter()
     }
 
-    /// The ids from a place on, in the order in which they were sent, each with its time.
+    /// Returns the ids from a place on, in the order in which they were sent, each with its time.
     pub fn from(&self, place: (Timestamp, u64)) -> impl Iterator<Item = (Timestamp, &str)> {
         self.order.range(place..).map(|((time, _), id)| (*time, id.as_str()))
     }
 
-    /// The line of one in a listing.
+    /// Returns the line of a push in a list.
     pub fn line(&self, id: &str, write: impl FnOnce(&Sent) -> String) -> Option<std::borrow::Cow<'_, str>> {
         self.table.line(id, write)
     }
@@ -50,17 +50,17 @@ impl SentLog {
         self.table.put(journal, id, sent);
     }
 
-    /// Counts more of one. Its time and its number stay.
+    /// Changes the counts of a push. Its time and its number must stay the same.
     pub fn change<R>(&mut self, journal: &mut Journal, id: &str, change: impl FnOnce(&mut Sent) -> R) -> Option<R> {
         self.table.change(journal, id, change)
     }
 
-    /// All of it as rows.
+    /// Adds all of them as rows.
     pub(super) fn dump(&self, journal: &Journal, rows: &mut Vec<Kept>) {
         self.table.dump(journal, rows);
     }
 
-    /// Takes in a row from the disk.
+    /// Loads a row from the disk.
     pub fn load(&mut self, row: &Kept) -> Result<(), String> {
         self.table.load(row)?;
         if let Some(sent) = self.table.get(&row.key) {

@@ -8,13 +8,13 @@ use serde::de::DeserializeOwned;
 use super::line::{Line, Lines};
 use crate::store::{Kept, Row};
 
-/// The changes of one request: as rows to be written, and as what was there before, should the request come to nothing.
+/// The changes of one request: the rows to write, and the old values in case the request fails.
 #[derive(Debug)]
 pub struct Journal {
     app: String,
-    /// `None`: nothing is written down.
+    /// `None`: rows are not recorded.
     rows: Option<Vec<Row>>,
-    /// What each row that has changed was before, by table and key; `None` for one that was not there.
+    /// The old value of each changed row, by table and key; `None` if it did not exist.
     before: HashMap<&'static str, HashMap<String, Option<String>>>,
 }
 
@@ -23,13 +23,13 @@ impl Journal {
         Self { app: app.to_owned(), rows: keeps.then(Vec::new), before: HashMap::new() }
     }
 
-    /// The rows that have changed. From here on they are what was there before.
+    /// Returns the rows that have changed. From then on, they are the state to go back to.
     pub fn take(&mut self) -> Vec<Row> {
         self.before.values_mut().for_each(HashMap::clear);
         self.rows.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Notes what a row was, before it changes.
+    /// Records the value of a row before it changes.
     pub(super) fn note_before(&mut self, table: &'static str, key: &str, value: impl FnOnce() -> Option<String>) {
         let rows = self.before.entry(table).or_default();
         if !rows.contains_key(key) {
@@ -37,14 +37,14 @@ impl Journal {
         }
     }
 
-    /// Notes the new value of a row; `None` for one that is gone.
+    /// Records the new value of a row; `None` for a deleted one.
     pub(super) fn note(&mut self, table: &'static str, key: &str, value: impl FnOnce() -> Option<String>) {
         if let Some(rows) = &mut self.rows {
             rows.push(Row { app: self.app.clone(), table, key: key.to_owned(), value: value() });
         }
     }
 
-    /// Puts rows as they are now back to what they were before the changes that were not taken.
+    /// Restores the rows as they were before the changes that were not taken.
     pub(super) fn undo(&self, rows: Vec<Kept>) -> Vec<Kept> {
         let is_old = |row: &Kept| !self.before.get(&*row.table).is_some_and(|changed| changed.contains_key(&row.key));
         let mut undone: Vec<Kept> = rows.into_iter().filter(is_old).collect();
@@ -55,7 +55,7 @@ impl Journal {
         undone
     }
 
-    /// A row as it is now.
+    /// Returns a row with its current value.
     pub(super) fn row<T: Serialize>(&self, table: &str, key: &str, value: &T) -> Kept {
         kept(&self.app, table, key, written(value).unwrap_or_default())
     }
@@ -65,12 +65,12 @@ fn kept(app: &str, table: &str, key: &str, value: String) -> Kept {
     Kept { app: app.to_owned(), table: table.to_owned(), key: key.to_owned(), value }
 }
 
-/// Our own types become JSON always: their keys are texts.
+/// Serializes a value. The service's own types always serialize as JSON, because their keys are texts.
 pub(super) fn written<T: Serialize>(value: &T) -> Option<String> {
     serde_json::to_string(value).ok()
 }
 
-/// Things by their keys. Every change is noted in the journal.
+/// Items by key. Every change is recorded in the journal.
 #[derive(Debug)]
 pub struct Table<T> {
     name: &'static str,
@@ -87,12 +87,12 @@ impl<T: Serialize + DeserializeOwned> Table<T> {
         self.rows.get(key).map(|(value, _)| value)
     }
 
-    /// The line of a thing in a listing. `write` makes it, if it is not kept.
+    /// Returns the line of an item in a list. `write` creates it if it is not cached.
     pub fn line(&self, key: &str, write: impl FnOnce(&T) -> String) -> Option<Cow<'_, str>> {
         self.rows.get(key).map(|(value, line)| self.lines.of(line, || write(value)))
     }
 
-    /// Keys and lines from a key on, for paging.
+    /// Returns keys and lines from a key on, for paging.
     pub fn lines<'t, W: Fn(&str, &T) -> String>(
         &'t self,
         start: &str,
@@ -114,7 +114,7 @@ impl<T: Serialize + DeserializeOwned> Table<T> {
         self.rows.iter().map(|(key, (value, _))| (key.as_str(), value))
     }
 
-    /// Things from a key on, for paging.
+    /// Returns items from a key on, for paging.
     pub fn from<'t>(&'t self, start: &str) -> impl Iterator<Item = (&'t str, &'t T)> + use<'t, T> {
         self.rows.range(start.to_owned()..).map(|(key, (value, _))| (key.as_str(), value))
     }
@@ -128,7 +128,7 @@ impl<T: Serialize + DeserializeOwned> Table<T> {
         journal.note_before(self.name, key, || old.as_ref().and_then(|(value, _)| written(value)));
     }
 
-    /// Changes one thing in place; `None` where there is none of that key.
+    /// Changes an item in place; returns `None` if there is none with this key.
     pub fn change<R>(&mut self, journal: &mut Journal, key: &str, change: impl FnOnce(&mut T) -> R) -> Option<R> {
         let (value, line) = self.rows.get_mut(key)?;
         self.lines.forget(line);
@@ -146,19 +146,19 @@ impl<T: Serialize + DeserializeOwned> Table<T> {
         Some(value)
     }
 
-    /// All of it as rows.
+    /// Adds all items as rows.
     pub(super) fn dump(&self, journal: &Journal, rows: &mut Vec<Kept>) {
         rows.extend(self.iter().map(|(key, value)| journal.row(self.name, key, value)));
     }
 
-    /// Takes in a row from the disk.
+    /// Loads a row from the disk.
     pub fn load(&mut self, row: &Kept) -> Result<(), String> {
         self.rows.insert(row.key.clone(), (read(row)?, Line::default()));
         Ok(())
     }
 }
 
-/// What a row from the disk says.
+/// Decodes a row from the disk.
 pub(super) fn read<T: DeserializeOwned>(row: &Kept) -> Result<T, String> {
     let value = serde_json::from_str(&row.value);
     value.map_err(|error| format!("the row {}/{} cannot be read: {error}", row.table, row.key))

@@ -1,15 +1,15 @@
-//! Changing tags. Whatever changes them comes through here, so that what hangs on a tag hears of it.
+//! Changes of tags. All of them come through here, so that everything that depends on a tag is notified.
 
 use jiff::Timestamp;
 
 use super::App;
 use super::devices::{Carriers, NO_GROUP, Tags, has, pairs};
 
-/// A tag as its group and itself.
+/// A group and a tag.
 type Pair = (String, String);
 
 impl App {
-    /// Changes a device's own tags. A tag that it carried already, through its named user, is neither new nor gone.
+    /// Changes a device's own tags. A tag that it also has through its named user is neither added nor removed.
     pub fn change_tags(&mut self, number: u32, now: Timestamp, change: impl FnOnce(&mut Tags)) {
         let Some(device) = self.devices.device(number) else { return };
         let (before, mut after) = (device.tags.clone(), device.tags.clone());
@@ -27,7 +27,8 @@ impl App {
         self.tags_changed(number, &added, &removed, now);
     }
 
-    /// Changes the tags of a named user, which all its devices carry. A user that gets its first tag exists from then on.
+    /// Changes the tags of a named user, which all of its devices have. A user that gets its first tag exists from then
+    /// on.
     pub fn change_user_tags(&mut self, user: &str, now: Timestamp, change: impl FnOnce(&mut Tags)) {
         let before = self.named_users.get(user).map(|user| user.tags.clone()).unwrap_or_default();
         let mut after = before.clone();
@@ -47,7 +48,8 @@ impl App {
         }
     }
 
-    /// Removes a tag without a group from the application and from all its devices; `false` where there is no such tag.
+    /// Deletes a tag without a group from the application and from all of its devices; returns `false` if there is no
+    /// such tag.
     pub(crate) fn delete_tag(&mut self, tag: &str, now: Timestamp) -> bool {
         let made = self.legacy_tags.remove(&mut self.journal, tag).is_some();
         let carriers: Vec<u32> = self.devices.with_tag(NO_GROUP, tag).into_iter().flat_map(Carriers::iter).collect();
@@ -61,7 +63,7 @@ impl App {
         made || !carriers.is_empty()
     }
 
-    /// Tells of every tag that a device got and lost.
+    /// Handles every tag that a device got and lost.
     pub(super) fn tags_changed(&mut self, number: u32, added: &[Pair], removed: &[Pair], now: Timestamp) {
         for (group, tag) in removed {
             self.tag_removed(number, group, tag, now);
@@ -70,7 +72,7 @@ impl App {
     }
 }
 
-/// The tags that are in one, not in the other and not `elsewhere`.
+/// Returns the tags that are in one, but neither in the other nor `elsewhere`.
 pub(super) fn beyond(one: &Tags, other: &Tags, elsewhere: impl Fn(&str, &str) -> bool) -> Vec<Pair> {
     let found = pairs(one).filter(|(group, tag)| !has(other, group, tag) && !elsewhere(group, tag));
     found.map(|(group, tag)| (group.to_owned(), tag.to_owned())).collect()

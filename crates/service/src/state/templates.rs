@@ -1,4 +1,4 @@
-//! Stored pushes with variables, and how they are filled in.
+//! Stored pushes with variables, and filling them in.
 
 use std::collections::BTreeMap;
 
@@ -7,27 +7,27 @@ use pushplan_model::nouns::placeholder::{fill, placeholders};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A template as it is kept.
+/// A stored template.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Template {
     pub name: String,
     pub description: Option<String>,
-    /// As they were sent.
+    /// As sent.
     pub variables: Vec<Value>,
-    /// The push without its audience, as it was sent.
+    /// The push without its audience, as sent.
     pub push: Value,
     pub created: Timestamp,
     pub modified: Timestamp,
     pub last_used: Option<Timestamp>,
 }
 
-/// A key that has neither a value nor a default.
+/// A key without a value and without a default.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Missing(pub String);
 
 impl Template {
-    /// The push with every placeholder replaced, in whatever text it stands. A value that is not given is the default; a
-    /// variable without one must be given, used or not.
+    /// Returns the push with every placeholder replaced, in all of its texts. A missing value is replaced by the
+    /// default; a variable without a default must have a value, even if it is not used.
     pub fn filled(&self, given: &BTreeMap<String, String>) -> Result<Value, Missing> {
         let mut values: BTreeMap<&str, &str> = BTreeMap::new();
         for variable in &self.variables {

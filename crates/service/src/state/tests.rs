@@ -1,4 +1,4 @@
-//! What is told of when tags, users and devices change.
+//! Events when tags, users and devices change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::pipelines::Pipeline;
 use super::*;
 use crate::request::understood;
 
-/// An application that writes down every event.
+/// Creates an application that writes every event.
 fn app() -> App {
     App { streams: true, ..App::new("key", false) }
 }
@@ -30,7 +30,7 @@ fn device(own: Tags) -> Device {
     Device { device_type: "ios".into(), installed: true, opt_in: true, tags: own.into(), ..Device::default() }
 }
 
-/// The events so far, each as `TYPE device body`.
+/// Returns the events so far, each as `TYPE device body`.
 fn events(app: &App) -> Vec<String> {
     let line = |event: &Event| {
         let id = event.device["ios_channel"].as_str().unwrap_or("?").to_owned();
@@ -185,7 +185,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What each device carries without a group, its own and its user's.
+/// Returns the tags without a group of each device, its own and its user's.
 fn carried(app: &App) -> BTreeMap<String, BTreeSet<String>> {
     let of_user = |device: &Device, tag: &str| {
         let user = device.named_user.as_ref().and_then(|user| app.named_users.get(user));

@@ -1,4 +1,4 @@
-//! How far each webhook is, and which events are still needed.
+//! The progress of each webhook, and the events that are still needed.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,25 @@ use super::events::{Event, key, number};
 use super::table::Table;
 use crate::webhook::Webhook;
 
-/// How many events are kept when nobody waits for them, so that they can be looked at.
+/// The number of events to keep if no webhook needs them, so that they can be inspected.
 const KEPT: usize = 10_000;
 
-/// How far a connection is.
+/// The progress of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor {
     /// The offset of the first event that the receiver has not confirmed.
     pub next: u64,
 }
 
-/// How a connection gets on, by the real clock. This is for people to look at and is not kept.
+/// The state of a connection's deliveries, by the real clock. It is shown to people and not stored.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Delivery {
     pub last_attempt: Option<Timestamp>,
-    /// Attempts for the event that waits, all of which failed.
+    /// The number of attempts for the current event, all of which failed.
     pub failed_attempts: u64,
-    /// The last one that failed, also where others have gone well since.
+    /// The last failed attempt, even if later ones succeeded.
     pub last_failure: Option<Failure>,
-    /// When the event that waits is tried again.
+    /// When the current event is retried.
     pub next_attempt: Option<Timestamp>,
 }
 
@@ -36,7 +36,7 @@ pub struct Delivery {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
     pub at: Timestamp,
-    /// What the receiver answered, where it did.
+    /// The status of the receiver's answer, if there was one.
     pub status: Option<u16>,
     pub reason: String,
 }
@@ -45,16 +45,16 @@ pub struct Failure {
 #[derive(Debug)]
 pub struct Webhooks {
     pub cursors: Table<Cursor>,
-    /// Those that this run of the service has. The others keep their place, but no events.
+    /// The connections of this run of the service. Others keep their progress, but no events.
     connected: BTreeMap<String, Webhook>,
     deliveries: BTreeMap<String, Delivery>,
 }
 
-/// What a connection has before it.
+/// The next work of a connection.
 #[derive(Debug)]
 pub enum Next {
     Nothing,
-    /// Events up to an offset, none of which it is told of.
+    /// Events up to an offset, none of which it wants.
     Unwanted {
         until: u64,
     },
@@ -69,12 +69,12 @@ impl Webhooks {
         Self { cursors: Table::new("webhooks"), connected: BTreeMap::new(), deliveries: BTreeMap::new() }
     }
 
-    /// How a connection gets on.
+    /// Returns the state of a connection's deliveries.
     pub fn delivery(&self, url: &str) -> Delivery {
         self.deliveries.get(url).cloned().unwrap_or_default()
     }
 
-    /// Why the last attempt of a connection failed, where it did.
+    /// Returns why the last attempt of a connection failed, if it did.
     pub fn failing(&self, url: &str) -> Option<&Failure> {
         let delivery = self.deliveries.get(url).filter(|delivery| delivery.failed_attempts > 0)?;
         delivery.last_failure.as_ref()
@@ -84,7 +84,7 @@ impl Webhooks {
         self.connected.values()
     }
 
-    /// The first event that some connection still needs.
+    /// Returns the first event that some connection still needs.
     fn needed_from(&self) -> u64 {
         let cursors = self.connected.keys().filter_map(|url| self.cursors.get(url));
         cursors.map(|cursor| cursor.next).min().unwrap_or(u64::MAX)
@@ -98,8 +98,8 @@ impl Default for Webhooks {
 }
 
 impl App {
-    /// Takes up a connection: a new one is told of what happens from now on, a known one goes on where it was. `false`
-    /// where there is one of that URL already.
+    /// Adds a connection: a new one gets events from now on, a known one continues where it was. Returns `false` if
+    /// there is one with this URL already.
     pub fn connect(&mut self, webhook: &Webhook) -> bool {
         let url = &webhook.url;
         if self.webhooks.cursors.get(url).is_none() {
@@ -109,17 +109,17 @@ impl App {
         self.webhooks.connected.insert(url.clone(), webhook.clone()).is_none()
     }
 
-    /// The offset of the first event that the receiver has not confirmed.
+    /// Returns the offset of the first event that the receiver has not confirmed.
     pub fn cursor(&self, webhook: &Webhook) -> u64 {
         self.webhooks.cursors.get(&webhook.url).map_or(self.next_offset, |cursor| cursor.next)
     }
 
-    /// The events that a connection is still to be told of, with their offsets.
+    /// Returns the events that a connection still has to receive, with their offsets.
     pub fn waiting<'a>(&'a self, webhook: &'a Webhook) -> impl Iterator<Item = (&'a str, &'a Event)> {
         self.events.from(&key(self.cursor(webhook))).filter(|(_, event)| webhook.wants(&event.r#type))
     }
 
-    /// What a connection is to be told next.
+    /// Returns the next event of a connection.
     pub fn next_event(&self, webhook: &Webhook) -> Next {
         let from = self.cursor(webhook);
         match self.waiting(webhook).next() {
@@ -129,13 +129,13 @@ impl App {
         }
     }
 
-    /// Notes that a connection has every event before an offset.
+    /// Notes that a connection has received every event before an offset.
     pub fn confirm(&mut self, url: &str, until: u64) {
         self.webhooks.cursors.put(&mut self.journal, url, Cursor { next: until });
         self.drop_events();
     }
 
-    /// Notes how an attempt went, and when the next is, where it failed.
+    /// Records the result of an attempt, and when it is retried if it failed.
     pub(crate) fn attempted(&mut self, url: &str, at: Timestamp, failed: Option<(Failure, Timestamp)>) {
         let delivery = self.webhooks.deliveries.entry(url.to_owned()).or_default();
         delivery.last_attempt = Some(at);
@@ -149,7 +149,7 @@ impl App {
         }
     }
 
-    /// Lets go of old events that no connection needs.
+    /// Deletes old events that no connection needs.
     pub(crate) fn drop_events(&mut self) {
         let needed = self.webhooks.needed_from();
         while self.events.len() > KEPT {

@@ -1,7 +1,7 @@
-//! The file: a log of rows in SQLite. A row says what a key has from then on, and the last one of a key holds.
+//! The file: a log of rows in SQLite. A row contains the new value of a key, and the last row of a key counts.
 //!
-//! A log, because what is written together then lies together: a transaction of many changes costs hardly more than one. What
-//! no longer holds is taken out when there is as much of it as of the rest.
+//! It is a log, because rows that are written together are then stored together: a transaction of many changes costs
+//! hardly more than one. Outdated rows are removed when there are as many of them as of the others.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,33 +11,33 @@ use rusqlite::{Connection, ErrorCode, ffi, params};
 use super::{Kept, Row};
 use crate::cannot_start::CannotStart;
 
-/// So many rows may lie there for nothing.
+/// The minimum number of outdated rows before they are removed.
 const SPARE: usize = 100_000;
 
 #[derive(Debug)]
 pub struct StoreFile {
     connection: Connection,
-    /// How many rows held when that was last looked at, and how many were written since.
+    /// The number of current rows at the last count, and the number of rows written since.
     held: usize,
     since: usize,
     spare: usize,
 }
 
-/// The log read to its end: what holds, and the places of what does not.
+/// The log read to its end: the current rows, and the numbers of the outdated ones.
 struct Read {
     rows: Vec<Kept>,
     outdated: Vec<i64>,
 }
 
 impl StoreFile {
-    /// Opens a file, and gives back all that it holds.
+    /// Opens a file, and returns all of its rows.
     pub fn open(path: &Path) -> Result<(Self, Vec<Kept>), CannotStart> {
         Self::prepare(path).map_err(|error| cannot_open(path, &error))
     }
 
     fn prepare(path: &Path) -> rusqlite::Result<(Self, Vec<Kept>)> {
         let connection = Connection::open(path)?;
-        // Nothing is written into what is somebody else's.
+        // A file of another program is not changed.
         if !is_own(&connection)? {
             return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_NOTADB), None));
         }
@@ -59,7 +59,7 @@ impl StoreFile {
         Ok((file, rows))
     }
 
-    /// A file of an earlier version has a table by key.
+    /// Converts a file of an earlier version, which has a table by key.
     fn take_over(&mut self) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
         if transaction.table_exists(None, "rows")? {
@@ -70,7 +70,7 @@ impl StoreFile {
         transaction.commit()
     }
 
-    /// Writes rows in one transaction. When this returns, they are on the disk.
+    /// Writes rows in one transaction. When this returns, they are on disk.
     pub fn append<'r>(&mut self, rows: impl Iterator<Item = &'r Row>) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
         {
@@ -82,13 +82,13 @@ impl StoreFile {
         }
         transaction.commit()?;
         if self.is_due() {
-            // What was to be written is written. A disk that is too full to make room is told of by the next change.
+            // The rows are written. If the disk is too full to remove others, the next change reports it.
             let _ = self.tidy();
         }
         Ok(())
     }
 
-    /// What the file holds, in the order of its keys.
+    /// Returns the content of the file, in the order of its keys.
     pub fn rows(&self) -> rusqlite::Result<Vec<Kept>> {
         Ok(self.read()?.rows)
     }
@@ -128,7 +128,7 @@ impl StoreFile {
         for ((app, table, key), (seq, value)) in last {
             match value {
                 Some(value) => rows.push(Kept { app, table, key, value }),
-                // Nothing is left that it would take away.
+                // No row is left that it would remove.
                 None => outdated.push(seq),
             }
         }
@@ -136,7 +136,7 @@ impl StoreFile {
     }
 }
 
-/// Whether a file holds nothing yet, or what this service or an earlier version of it keeps.
+/// Whether a file is empty, or belongs to this service or an earlier version of it.
 fn is_own(connection: &Connection) -> rusqlite::Result<bool> {
     let mut statement = connection.prepare(
         "SELECT m.name, (SELECT group_concat(c.name, ' ') FROM pragma_table_info(m.name) c) FROM sqlite_master m \
@@ -157,7 +157,7 @@ fn is_own(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(true)
 }
 
-/// Why a file cannot be opened, and what to do.
+/// Returns why a file cannot be opened, and how to fix it.
 fn cannot_open(path: &Path, error: &rusqlite::Error) -> CannotStart {
     let name = path.display();
     CannotStart::Other(match error.sqlite_error_code() {

@@ -1,17 +1,17 @@
-//! Where events may go: to public addresses and to this machine, never into the network around it.
+//! The allowed destinations of events: public addresses and this machine, never the network around it.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// Whether events may be posted to an address. Loopback and public addresses may be used; private, link-local, shared and
-/// reserved ones may not, also where they are written as IPv6.
+/// Whether events may be posted to an address. Loopback and public addresses are allowed; private, link-local, shared
+/// and reserved ones are not, even if they are written as IPv6.
 pub fn is_allowed(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_allowed_v4(address),
         IpAddr::V6(address) => match embedded(address) {
-            // Only a mapped address is this machine itself; a translated one leaves it.
+            // Only a mapped address is this machine itself; a translated one goes to another machine.
             Some(inner) => is_allowed_v4(inner) && (!inner.is_loopback() || address.to_ipv4_mapped().is_some()),
             None => is_allowed_v6(address),
         },
@@ -40,7 +40,7 @@ fn is_allowed_v6(address: Ipv6Addr) -> bool {
     !inside && !nowhere && !address.is_unspecified() && !address.is_multicast()
 }
 
-/// The IPv4 address that an IPv6 address stands for: mapped, compatible, translated (64:ff9b::/96) or tunnelled (6to4).
+/// Returns the IPv4 address in an IPv6 address: mapped, compatible, translated (64:ff9b::/96) or tunnelled (6to4).
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let [a, b, c, d, e, f, g, h] = address.segments();
     let inner = |high: u16, low: u16| Some(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)));
@@ -54,8 +54,8 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// Looks names up anew for every connection and leaves out the addresses that may not be used. The connection is made to
-/// what was checked: a name that changes between the check and the connection gains nothing.
+/// Resolves names again for every connection and removes forbidden addresses. The connection uses the checked
+/// addresses, so a name that changes between the check and the connection has no effect.
 #[derive(Debug)]
 pub struct Lookup;
 
@@ -69,7 +69,7 @@ impl Resolve for Lookup {
     }
 }
 
-/// Those of a name's addresses that may be used; an error where none may.
+/// Returns the allowed addresses of a name; fails if there are none.
 fn allowed(name: &str, found: Vec<SocketAddr>) -> io::Result<Vec<SocketAddr>> {
     let (allowed, refused): (Vec<_>, Vec<_>) = found.into_iter().partition(|address| is_allowed(address.ip()));
     match (allowed.is_empty(), refused.first()) {
@@ -79,9 +79,9 @@ fn allowed(name: &str, found: Vec<SocketAddr>) -> io::Result<Vec<SocketAddr>> {
     }
 }
 
-/// Why an address is not used.
+/// Returns why an address is not used.
 pub fn refusal(host: &str, address: IpAddr) -> String {
-    // A host that is an address may be spelled in many ways.
+    // A host that is an address may be written in many ways.
     let named = host.trim_matches(['[', ']']).parse::<IpAddr>().is_err();
     let name = if named { format!("{host} is {address}, which") } else { address.to_string() };
     format!("{name} is not a public address: events are posted to public addresses and to loopback")

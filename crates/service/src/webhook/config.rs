@@ -21,7 +21,7 @@ struct WebhookFile {
 #[serde(deny_unknown_fields)]
 struct WebhookTable {
     url: Spanned<String>,
-    /// All applications where it is left out.
+    /// All applications if it is omitted.
     app: Option<Spanned<String>>,
     #[serde(default)]
     types: Vec<Spanned<String>>,
@@ -31,11 +31,11 @@ struct WebhookTable {
     auth: Option<Spanned<String>>,
     /// Any other value of the header.
     authorization: Option<Spanned<String>>,
-    /// A PEM file, beside this one where its path is not absolute.
+    /// A PEM file. A relative path is relative to this file.
     ca: Option<Spanned<String>>,
 }
 
-/// The connections that a file names, for a service that offers the given applications.
+/// Returns the connections in a file, for a service with the given applications.
 pub fn read(source: &Source, apps: &[&str]) -> Result<Vec<Webhook>, String> {
     let file: WebhookFile = read_toml(source)?;
     let mut webhooks = Vec::new();
@@ -45,7 +45,7 @@ pub fn read(source: &Source, apps: &[&str]) -> Result<Vec<Webhook>, String> {
     Ok(webhooks)
 }
 
-/// One connection for each application that the entry is about.
+/// Returns one connection for each application of the entry.
 fn understand(source: &Source, entry: &WebhookTable, apps: &[&str]) -> Result<Vec<Webhook>, String> {
     let WebhookTable { url, app, types, headers, auth, authorization, ca } = entry;
     let wrong = |value: &Spanned<String>, why: String| at(source, value.span(), &why);

@@ -1,7 +1,7 @@
-//! Webhooks: what happens to users is posted to a URL, in order, at least once.
+//! Webhooks: events of users are posted to a URL, in order, at least once.
 //!
-//! A connection belongs to one application and one URL. How far it is, is a row beside the events themselves, so that
-//! delivery goes on after a restart where the receiver last confirmed.
+//! A connection belongs to one application and one URL. Its progress is stored as a row next to the events, so that
+//! delivery continues after a restart where the receiver last confirmed.
 
 mod address;
 mod config;
@@ -47,17 +47,17 @@ pub struct Webhook {
     /// The key of the application whose events it gets.
     pub app: String,
     pub url: String,
-    /// The types that it gets; all where none is named.
+    /// The types that it gets; all if there are none.
     pub types: Vec<String>,
     /// Headers of every delivery.
     pub headers: Vec<(String, String)>,
     /// The value of the header `Authorization`.
     pub authorization: Option<String>,
-    /// PEM: whose certificates an https receiver may have, in place of those that the machine trusts.
+    /// A PEM text with the authorities for an HTTPS receiver, instead of those that the machine trusts.
     pub ca: Option<String>,
 }
 
-/// What deliveries are sent with.
+/// The parts of a delivery's request.
 #[derive(Debug)]
 pub struct Checked {
     pub url: Url,
@@ -66,12 +66,12 @@ pub struct Checked {
 }
 
 impl Webhook {
-    /// Whether it is told of events of a type.
+    /// Whether it gets events of a type.
     pub fn wants(&self, kind: &str) -> bool {
         self.types.is_empty() || self.types.iter().any(|wanted| wanted == kind)
     }
 
-    /// What its deliveries are sent with; or why it cannot be.
+    /// Returns the parts of its deliveries' requests; fails if they are invalid.
     pub fn checked(&self) -> Result<Checked, String> {
         for kind in &self.types {
             check_type(kind)?;
@@ -89,7 +89,7 @@ impl Webhook {
     }
 }
 
-/// The `Authorization` of a user and a password, given as `user:password`.
+/// Returns the `Authorization` header of a user and a password, given as `user:password`.
 pub fn basic(pair: &str) -> Result<String, String> {
     if !pair.contains(':') {
         return Err("the credentials of a webhook are given as user:password".into());
@@ -97,7 +97,7 @@ pub fn basic(pair: &str) -> Result<String, String> {
     Ok(format!("Basic {}", BASE64_STANDARD.encode(pair)))
 }
 
-/// A header that is given as `Name: value`.
+/// Parses a header that is given as `Name: value`.
 pub fn header(line: &str) -> Result<(String, String), String> {
     let (name, value) = line
         .split_once(':')
@@ -107,7 +107,7 @@ pub fn header(line: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// A URL as it may be shown: a long part of its path, and what stands behind a question mark, may be a secret.
+/// Returns a URL for display: a long part of its path, and its query, may be secret.
 pub fn shown(url: &str) -> String {
     const LONGEST: usize = 15;
     let Ok(url) = Url::parse(url) else { return "a URL".to_owned() };
@@ -133,7 +133,7 @@ fn check_url(text: &str) -> Result<Url, String> {
     }
 }
 
-/// The certificates of a PEM text.
+/// Parses the certificates of a PEM text.
 fn authorities(pem: &str) -> Result<Vec<Certificate>, String> {
     let found = Certificate::from_pem_bundle(pem.as_bytes()).unwrap_or_default();
     if found.is_empty() {
@@ -142,7 +142,7 @@ fn authorities(pem: &str) -> Result<Vec<Certificate>, String> {
     Ok(found)
 }
 
-/// Reads the certificates that an https receiver may have.
+/// Reads a file with the authorities for an HTTPS receiver.
 pub fn read_ca(path: &Path) -> Result<String, String> {
     let named = |why: String| format!("{}: {why}", path.display());
     let pem = fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
@@ -157,7 +157,7 @@ fn check_type(kind: &str) -> Result<(), String> {
     Err(format!("there are no events of the type `{kind}`; {}", instead(kind, EVENT_TYPES)))
 }
 
-/// A header that may be configured: those of the delivery itself are its own.
+/// Checks a configured header. Headers of the delivery itself cannot be set.
 fn check_header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
     let parsed =
         HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("`{name}` is not the name of a header"))?;

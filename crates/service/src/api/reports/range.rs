@@ -1,4 +1,4 @@
-//! What a report is asked for: from when to when, in periods of which length.
+//! The range of a report and the length of its periods.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
@@ -8,7 +8,7 @@ use crate::answer::Refusal;
 use crate::request::Request;
 use crate::state::Precision;
 
-/// From a moment to another, both included.
+/// A range between two moments, both included.
 #[derive(Clone, Copy, Debug)]
 pub struct Range {
     start: DateTime,
@@ -16,7 +16,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// `start` and `end`. A date without a time begins with its first moment and ends with its last.
+    /// Reads `start` and `end`. A date without a time begins with its first moment and ends with its last.
     pub fn read(request: &Request) -> Result<Self, Refusal> {
         let start = given(request, "start")?.first();
         let end = given(request, "end")?.last();
@@ -26,13 +26,13 @@ impl Range {
         }
     }
 
-    /// The first and the last moment.
+    /// Returns the first and the last moment.
     pub fn moments(&self) -> (Timestamp, Timestamp) {
         let at = |time: DateTime, beyond| TimeZone::UTC.to_timestamp(time).unwrap_or(beyond);
         (at(self.start, Timestamp::MIN), at(self.end, Timestamp::MAX))
     }
 
-    /// The starts of all periods that share a moment with the range.
+    /// Returns the starts of all periods that overlap the range.
     pub fn periods(&self, precision: Precision) -> impl Iterator<Item = DateTime> + use<> {
         let (first, end) = (floor(self.start, precision), self.end);
         std::iter::successors(Some(first), move |start| {
@@ -54,20 +54,20 @@ fn floor(at: DateTime, precision: Precision) -> DateTime {
     }
 }
 
-/// The length of the periods; days where it is left out.
+/// Returns the length of the periods; days by default.
 pub fn precision(request: &Request) -> Result<Precision, Refusal> {
     let Some(word) = request.query("precision") else { return Ok(Precision::Daily) };
     let known = Precision::ALL.into_iter().find(|precision| precision.word().eq_ignore_ascii_case(word.trim()));
     known.ok_or_else(|| Refusal::invalid("`precision` is HOURLY, DAILY or MONTHLY"))
 }
 
-/// The last moment of the day or time that a parameter names.
+/// Returns the last moment of the day or time in a parameter.
 pub(crate) fn last_moment(request: &Request, name: &str) -> Result<Timestamp, Refusal> {
     let last = given(request, name)?.last();
     TimeZone::UTC.to_timestamp(last).map_err(|_| wrong(name))
 }
 
-/// The address of the next page: that of this one with one parameter changed.
+/// Returns the URL of the next page: that of this one with one parameter changed.
 pub fn next_page(request: &Request, name: &str, value: &str) -> String {
     let mut query = request.query.clone();
     query.insert(name.to_owned(), value.to_owned());
@@ -75,7 +75,7 @@ pub fn next_page(request: &Request, name: &str, value: &str) -> String {
     format!("{}{}?{query}", request.origin, request.path)
 }
 
-/// A day, or a moment of it.
+/// A day, or a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Given {
     Day(Date),
@@ -97,8 +97,8 @@ impl Given {
         }
     }
 
-    /// `2026-11-01`, also without zeros in front, alone or before a time: `09:00`, `09:00:00` or `09:00:00.000`, after a
-    /// space or a `T`. Times are in UTC and may say so with a `Z`.
+    /// Parses `2026-11-01`, also without leading zeros, alone or followed by a time: `09:00`, `09:00:00` or
+    /// `09:00:00.000`, after a space or a `T`. Times are in UTC and may end with a `Z`.
     fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (date, time) = match text.split_once([' ', 'T', 't']) {

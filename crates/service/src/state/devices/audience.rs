@@ -1,4 +1,4 @@
-//! Who a selector matches.
+//! Finds the devices that a selector matches.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use super::nesting::{Criteria, Nested};
 use super::properties::listed_zone;
 use super::{Device, NO_GROUP};
 
-/// Finds the members of audiences. Segments are looked up by their ids.
+/// Finds the members of audiences. Segments are looked up by id.
 #[derive(Debug)]
 pub struct Members<'a> {
     pub devices: &'a Index,
@@ -22,10 +22,10 @@ pub struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// The devices that a selector matches, installed ones only.
+    /// Returns the devices that a selector matches, only installed ones.
     ///
-    /// Candidates come from the cheapest place: of an intersection, from its rarest member. Each is then held against the
-    /// whole selector.
+    /// Candidates come from the cheapest source: for an intersection, from its rarest member. Each one is then tested
+    /// against the whole selector.
     pub fn of(&self, selector: &Selector) -> Numbers {
         let nested = Nested::of(selector, self.segments);
         let mut found = Numbers::new();
@@ -37,24 +37,25 @@ impl<'a> Members<'a> {
         found
     }
 
-    /// Whether one device is in the audience: whether it is among those that [`Members::of`] finds.
+    /// Whether one device is in the audience: whether [`Members::of`] finds it.
     pub fn matches(&self, selector: &Selector, number: u32) -> bool {
         self.is_member(selector, &Nested::of(selector, self.segments), number)
     }
 
     fn is_member(&self, selector: &Selector, nested: &Nested, number: u32) -> bool {
         let Some(device) = self.devices.device(number) else { return false };
-        // Each segment is answered once, those within others first: however they nest, the work is that of their sizes.
+        // Each segment is evaluated once, inner ones first: however they nest, the work is proportional to their sizes.
         let mut within = Vec::with_capacity(nested.criteria.len());
         for criteria in &nested.criteria {
             let holds = DeviceMatch { members: self, nested, within: &within, number, device }.by(criteria);
             within.push(holds);
         }
-        // Most often a tag decides, and the device itself is not looked at.
+        // In most cases, a tag decides, and the device itself is not needed.
         DeviceMatch { members: self, nested, within: &within, number, device }.by(selector) && device.installed
     }
 
-    /// Calls back with every device that can match, and perhaps some that do not. One can come more than once.
+    /// Calls `each` with every device that can match, and perhaps with some that do not. A device can occur more than
+    /// once.
     pub(super) fn candidates(&self, selector: &Selector, nested: &Nested<'a>, each: &mut dyn FnMut(u32)) {
         let bounds = self.bounds(nested);
         let mut entered = vec![false; nested.criteria.len()];
@@ -86,7 +87,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// At most how many devices each nested segment can match.
+    /// Returns an upper bound of the number of devices for each nested segment.
     fn bounds(&self, nested: &Nested) -> Vec<usize> {
         let mut bounds = Vec::with_capacity(nested.criteria.len());
         for criteria in &nested.criteria {
@@ -95,7 +96,7 @@ impl<'a> Members<'a> {
         bounds
     }
 
-    /// At most how many devices a selector can match.
+    /// Returns an upper bound of the number of devices that a selector matches.
     fn bound(&self, selector: &Selector, nested: &Nested, bounds: &[usize]) -> usize {
         let bound = |member: &At<Selector>| self.bound(member, nested, bounds);
         match selector {
@@ -124,7 +125,7 @@ impl<'a> Members<'a> {
     fn was_at(&self, Location { id, date }: &Location, device: &Device) -> bool {
         let Some(seen) = device.seen_at.get(id.as_str()) else { return false };
         let Some(period) = date else { return true };
-        // A period longer than the calendar reaches back to its beginning.
+        // A period longer than the calendar begins with the calendar.
         let months = Span::new().try_months(period.recent.months.0).ok();
         let now = self.now.to_zoned(jiff::tz::TimeZone::UTC);
         let since = months.and_then(|months| now.checked_sub(months).ok()).map_or(Timestamp::MIN, |at| at.timestamp());
@@ -132,11 +133,11 @@ impl<'a> Members<'a> {
     }
 }
 
-/// One device, held against selectors.
+/// Tests one device against selectors.
 struct DeviceMatch<'h, 'a> {
     members: &'h Members<'a>,
     nested: &'h Nested<'a>,
-    /// Whether it is in each of the nested segments, as far as they have been answered.
+    /// Whether the device is in each of the nested segments that have been evaluated.
     within: &'h [bool],
     number: u32,
     device: &'h Device,
@@ -160,7 +161,7 @@ impl DeviceMatch<'_, '_> {
             Selector::SubscriptionList(list) => device.subscriptions.contains(&list.value),
             Selector::Location(location) => members.was_at(location, device),
             Selector::Attribute(attribute) => has_attribute(attribute, device),
-            // An intersection of nothing is nobody: nothing was said of whom to reach.
+            // An empty intersection matches nobody, because it names no recipients.
             Selector::And(all) => !all.is_empty() && all.iter().all(|member| self.by(member)),
             Selector::Or(any) => any.iter().any(|member| self.by(member)),
             Selector::Not(member) => !self.by(member),
@@ -168,8 +169,8 @@ impl DeviceMatch<'_, '_> {
     }
 }
 
-/// The contract does not describe attributes: what their operators say is taken by the word, and one that says nothing to
-/// us matches nobody.
+/// The contract does not describe attributes: operators are interpreted by their names, and an unknown one matches
+/// nobody.
 pub fn has_attribute(Attribute { attribute, operator, value }: &Attribute, device: &Device) -> bool {
     let own = device.attributes.get(&attribute.value).filter(|own| !own.is_null());
     let wanted = value.as_ref();
@@ -187,8 +188,8 @@ pub fn has_attribute(Attribute { attribute, operator, value }: &Attribute, devic
     }
 }
 
-/// Numbers by their size, texts by their letters; things of two kinds cannot be compared, and those of another kind are
-/// equal or not.
+/// Compares numbers by size and texts by their letters. Values of two types cannot be compared; values of other types
+/// are equal or not.
 fn compare(own: &Value, wanted: &Value) -> Option<Ordering> {
     match (own, wanted) {
         (Value::Number(own), Value::Number(wanted)) => own.as_f64()?.partial_cmp(&wanted.as_f64()?),

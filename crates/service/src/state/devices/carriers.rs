@@ -1,7 +1,7 @@
 use std::fmt;
 
-/// The devices that carry a tag, by their numbers. What is asked most, whether one is among them, costs little however many
-/// there are.
+/// The devices that have a tag, by number. The most frequent question is whether a device is one of them, which is
+/// cheap however many there are.
 #[derive(Clone, Default)]
 pub struct Carriers {
     count: usize,
@@ -12,7 +12,7 @@ pub struct Carriers {
 enum Form {
     /// Sorted.
     Few(Vec<u32>),
-    /// A bit for each device there is.
+    /// A bit for each existing device.
     Many(Vec<u64>),
 }
 
@@ -38,7 +38,7 @@ impl Carriers {
         }
     }
 
-    /// From the lowest number on.
+    /// Iterates in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
         let (few, many) = match &self.form {
             Form::Few(numbers) => (numbers.as_slice(), &[][..]),
@@ -61,7 +61,7 @@ impl Carriers {
                 let at = numbers.partition_point(|other| *other < number);
                 numbers.insert(at, number);
                 let last = numbers.last().copied().unwrap_or_default();
-                // As soon as bits take less room than numbers.
+                // As soon as bits take less memory than numbers.
                 if self.count > FEW && self.count > last as usize / 32 {
                     let mut words = vec![0; word(last) + 1];
                     numbers.iter().for_each(|number| words[word(*number)] |= bit(*number));
@@ -89,7 +89,7 @@ impl Carriers {
             }
             Form::Many(words) => {
                 words[word(*number)] &= !bit(*number);
-                // Well below where it would turn back, so that it does not turn with every change.
+                // Well below the threshold of the other conversion, so that the form does not change with every change.
                 if self.count < words.len() / 2 {
                     self.form = Form::Few(self.iter().collect());
                 }
@@ -98,7 +98,7 @@ impl Carriers {
     }
 }
 
-/// So few are never worth bits.
+/// Up to this number, bits are never worthwhile.
 const FEW: usize = 64;
 
 fn word(number: u32) -> usize {

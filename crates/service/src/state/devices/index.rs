@@ -15,11 +15,11 @@ pub type Numbers = BTreeSet<u32>;
 
 /// All devices of an application, found by tag, named user, address and id.
 ///
-/// The index holds each device under every tag that it carries, its own, the derived ones and those of its named user, so
-/// that an audience is found through its rarest tag and not by looking at every device.
+/// The index contains each device under every tag that it has: its own, the derived ones and those of its named user.
+/// So an audience is found through its rarest tag, without looking at every device.
 #[derive(Debug)]
 pub struct Index {
-    /// By number. Devices stay known, so that a number means the same one always.
+    /// By number. Devices are never removed, so a number always means the same device.
     devices: Vec<(Arc<str>, Device, Line)>,
     lines_kept: Lines,
     number_of: BTreeMap<Arc<str>, u32>,
@@ -28,17 +28,17 @@ pub struct Index {
     properties: Pool<Properties>,
 }
 
-/// The name of the rows on the disk.
+/// The name of the table in the store.
 const TABLE: &str = "devices";
 
-/// What is known of devices by anything but their ids. A list that is empty is not there.
+/// Devices by everything except their ids. Empty lists are removed.
 #[derive(Debug, Default, PartialEq)]
 struct Lists {
     /// Tags of named users, by named user.
     user_tags: HashMap<String, Tags>,
     tagged: HashMap<String, BTreeMap<String, Carriers>>,
     users: HashMap<String, Numbers>,
-    /// Open channels of several platforms can have one address.
+    /// Open channels of several platforms can share an address.
     addresses: HashMap<String, Numbers>,
     installed: Carriers,
 }
@@ -67,18 +67,18 @@ impl Index {
         self.devices.is_empty()
     }
 
-    /// All devices by id, in a fixed order.
+    /// Returns all devices by id, in a fixed order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &Device)> {
         self.number_of.iter().map(|(id, number)| (&**id, &self.devices[*number as usize].1))
     }
 
-    /// Devices from an id on, for paging.
+    /// Returns devices from an id on, for paging.
     pub fn from(&self, start: &str) -> impl Iterator<Item = (&str, &Device)> {
         let from = self.number_of.range::<str, _>((Bound::Included(start), Bound::Unbounded));
         from.map(|(id, number)| (&**id, &self.devices[*number as usize].1))
     }
 
-    /// Ids and lines from an id on, for paging. `write` makes a line, if it is not kept.
+    /// Returns ids and lines from an id on, for paging. `write` creates a line that is not cached.
     pub fn lines<'i, W: Fn(&str, &Device) -> String>(
         &'i self,
         start: &str,
@@ -88,13 +88,13 @@ impl Index {
         from.map(move |(id, number)| (&**id, self.line(*number, &write)))
     }
 
-    /// The line of a device in a listing.
+    /// Returns the line of a device in a list.
     pub fn line(&self, number: u32, write: impl Fn(&str, &Device) -> String) -> Cow<'_, str> {
         let (id, device, line) = &self.devices[number as usize];
         self.lines_kept.of(line, || write(id, device))
     }
 
-    /// Adds a device, or replaces the one of that id.
+    /// Adds a device, or replaces the one with this id.
     pub fn put(&mut self, journal: &mut Journal, id: &str, device: Device) {
         journal.note_before(TABLE, id, || self.get(id).and_then(written));
         journal.note(TABLE, id, || written(&device));
@@ -121,7 +121,7 @@ impl Index {
         }
     }
 
-    /// Changes a device in place; `None` where there is none of that id.
+    /// Changes a device in place; returns `None` if there is none with this id.
     pub fn change<R>(&mut self, journal: &mut Journal, id: &str, change: impl FnOnce(&mut Device) -> R) -> Option<R> {
         let mut device = self.get(id)?.clone();
         let result = change(&mut device);
@@ -129,23 +129,23 @@ impl Index {
         Some(result)
     }
 
-    /// All devices as rows.
+    /// Adds all devices as rows.
     pub(in crate::state) fn dump(&self, journal: &Journal, rows: &mut Vec<Kept>) {
         rows.extend(self.iter().map(|(id, device)| journal.row(TABLE, id, device)));
     }
 
-    /// Takes in a device from the disk.
+    /// Loads a device from the disk.
     pub fn load(&mut self, row: &Kept) -> Result<(), String> {
         self.place(&row.key, read(row)?);
         Ok(())
     }
 
-    /// Says which tags a named user has: all its devices carry them.
+    /// Sets the tags of a named user, which all of its devices have.
     pub(crate) fn set_user_tags(&mut self, user: &str, tags: &Tags) {
         let old = self.lists.user_tags.remove(user).unwrap_or_default();
         for number in self.lists.users.get(user).cloned().unwrap_or_default() {
             let (_, device, _) = &self.devices[number as usize];
-            // What the device carries by itself stays, whatever its user loses.
+            // The device keeps its own tags, whatever its user loses.
             for (group, tag) in pairs(&old).filter(|(group, tag)| !has(tags, group, tag) && !device.has_tag(group, tag))
             {
                 drop_from_tag(&mut self.lists.tagged, group, tag, number);
@@ -176,7 +176,7 @@ impl Index {
         self.number_of.get(id).copied()
     }
 
-    /// The open channels of an address, at most one of each platform.
+    /// Returns the open channels with an address, at most one per platform.
     pub(crate) fn at_address(&self, address: &str) -> Option<&Numbers> {
         self.lists.addresses.get(address)
     }
@@ -185,7 +185,7 @@ impl Index {
         self.lists.tagged.get(group)?.get(tag)
     }
 
-    /// Every tag of a group that some device carries, sorted.
+    /// Returns every tag of a group that some device has, sorted.
     pub(crate) fn tags_of(&self, group: &str) -> impl Iterator<Item = &str> {
         self.lists.tagged.get(group).into_iter().flat_map(|tags| tags.keys().map(String::as_str))
     }
@@ -201,7 +201,7 @@ impl Index {
 
 #[cfg(test)]
 impl Index {
-    /// Fails where the lists differ from what the devices and the named users alone say.
+    /// Fails if the lists differ from lists that are built from the devices and the named users alone.
     pub(super) fn assert_as_if_rebuilt(&self) {
         let mut rebuilt = Lists { user_tags: self.lists.user_tags.clone(), ..Lists::default() };
         for (id, device) in self.iter() {
@@ -273,7 +273,7 @@ fn drop_from(lists: &mut HashMap<String, Numbers>, key: &str, number: u32) {
 }
 
 fn add_to_tag(tagged: &mut HashMap<String, BTreeMap<String, Carriers>>, group: &str, tag: &str, number: u32) {
-    // Nearly always both are there: only a first one costs a copy of its name.
+    // Nearly always both exist: only a new one costs a copy of its name.
     match tagged.get_mut(group).and_then(|tags| tags.get_mut(tag)) {
         Some(devices) => devices.insert(number),
         None => {

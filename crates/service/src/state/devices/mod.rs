@@ -1,4 +1,4 @@
-//! Devices, and the index from tags to those that carry them.
+//! Devices, and the index from tags to devices.
 
 mod audience;
 mod carriers;
@@ -22,10 +22,10 @@ pub use nesting::Criteria;
 pub use properties::{nearest_zone, property_tags};
 pub use shared::Shared;
 
-/// The group of tags that have none: those of the legacy API and of the device itself.
+/// The group name of tags without a group: those of the legacy API and of the device itself.
 pub const NO_GROUP: &str = "";
 
-/// Tags by group; those without one under [`NO_GROUP`]. A group without tags is not there.
+/// Tags by group; those without one under [`NO_GROUP`]. Groups without tags are removed.
 pub type Tags = BTreeMap<String, BTreeSet<String>>;
 
 /// One installation of the app, or one open channel.
@@ -36,19 +36,19 @@ pub struct Device {
     pub device_type: String,
     pub installed: bool,
     pub opt_in: bool,
-    /// Whether it ever had opted in.
+    /// Whether it has ever opted in.
     pub has_opted_in: bool,
     pub background: bool,
     pub location: bool,
     pub push_address: Option<String>,
     pub named_user: Option<String>,
-    /// Its own tags, without those of its named user and those that are derived.
+    /// Its own tags, without those of its named user and the derived ones.
     pub tags: Shared<Tags>,
     pub properties: Shared<Properties>,
     /// The address of an open channel, and the platform's identifiers for it.
     pub address: Option<String>,
     pub identifiers: BTreeMap<String, String>,
-    /// Uploaded and lifecycle lists that it is on.
+    /// The uploaded and lifecycle lists that it is on.
     pub lists: BTreeSet<String>,
     pub subscriptions: BTreeSet<String>,
     pub attributes: BTreeMap<String, Value>,
@@ -60,17 +60,17 @@ pub struct Device {
     /// When the app was first and last opened.
     pub first_opened: Option<Timestamp>,
     pub last_opened: Option<Timestamp>,
-    /// When that was last done by somebody who was opted in, and by somebody who was opted out.
+    /// When it was last opened while opted in, and while opted out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_opted_in: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_opted_out: Option<Timestamp>,
-    /// What it was before it became what it is, the oldest first.
+    /// Its earlier states, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub past: Vec<Past>,
 }
 
-/// What a device was until a time.
+/// The state of a device until a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Past {
     pub until: Timestamp,
@@ -78,10 +78,10 @@ pub struct Past {
     pub opt_in: bool,
 }
 
-/// How many changes of a device are remembered. Only one that never rests has more.
+/// The maximum number of stored changes of a device, which is hardly ever reached.
 const PAST: usize = 100;
 
-/// What a device tells of itself. What is not known is left out.
+/// The properties that a device reports. Unknown ones are omitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Properties {
@@ -95,19 +95,19 @@ pub struct Properties {
 }
 
 impl Device {
-    /// Its own tags and those that the service derives, as group and tag.
+    /// Returns its own tags and those that the service derives, as group and tag.
     pub(crate) fn all_tags(&self) -> impl Iterator<Item = (&str, String)> {
         let own = pairs(&self.tags).map(|(group, tag)| (group, tag.to_owned()));
         own.chain(property_tags(self).map(|(group, tag): (&str, String)| (group, tag)))
     }
 
-    /// Whether it carries a tag by itself, and not through its named user.
+    /// Whether it has a tag itself, and not through its named user.
     pub(crate) fn has_tag(&self, group: &str, tag: &str) -> bool {
         has(&self.tags, group, tag)
             || property_tags(self).any(|derived| (derived.0, derived.1.as_str()) == (group, tag))
     }
 
-    /// Remembers what a device was until now, where that was something else.
+    /// Stores the previous state of a device, if it has changed.
     pub(crate) fn comes_after(&mut self, old: &Device, now: Timestamp) {
         let Device { installed, opt_in, .. } = *old;
         let mut past = old.past.clone();
@@ -118,7 +118,7 @@ impl Device {
         self.past = past;
     }
 
-    /// What it was at a time.
+    /// Returns its state at a time.
     pub fn at(&self, time: Timestamp) -> Past {
         let today = Past { until: Timestamp::MAX, installed: self.installed, opt_in: self.opt_in };
         self.past.iter().find(|past| past.until > time).copied().unwrap_or(today)

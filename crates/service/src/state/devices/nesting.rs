@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{SegmentRef, Selector};
 
-/// What segments mean, by their ids.
+/// The criteria of segments, by segment id.
 pub type Criteria = HashMap<String, At<Selector>>;
 
-/// The segments that a selector leads to, those within others first.
+/// The segments that a selector refers to, directly or indirectly, inner ones first.
 ///
-/// A segment that contains itself, by whatever way round, means nothing, and neither does one that contains it: they are
-/// not here, and so match nobody. The same goes for one that was deleted.
+/// A segment that contains itself, directly or indirectly, has no meaning, and neither does one that contains it: they
+/// are not included, and so match nobody. The same applies to a deleted segment.
 #[derive(Debug, Default)]
 pub struct Nested<'a> {
     places: HashMap<&'a str, usize>,
@@ -32,7 +32,7 @@ impl<'a> Nested<'a> {
             inner.iter().for_each(|one| containers.entry(one).or_default().push(id));
         }
         let mut nested = Self::default();
-        // A segment is ready once all within it are. Those of a circle wait for each other and never get here.
+        // A segment is ready once all segments within it are. Those in a circle wait for each other and never get here.
         while let Some(id) = ready.pop_front() {
             let Some((id, criteria)) = segments.get_key_value(id) else { continue };
             nested.places.insert(id, nested.criteria.len());
@@ -49,13 +49,13 @@ impl<'a> Nested<'a> {
         nested
     }
 
-    /// Where a segment stands in [`Nested::criteria`]; `None` where it matches nobody.
+    /// Returns the index of a segment in [`Nested::criteria`]; `None` if it matches nobody.
     pub fn place(&self, (SegmentRef::Key(id) | SegmentRef::Id(id)): &SegmentRef) -> Option<usize> {
         self.places.get(id.as_str()).copied()
     }
 }
 
-/// All segments that a selector leads to, each with those that stand in it.
+/// Returns all segments that a selector leads to, each with the segments that it contains.
 fn reachable<'a>(selector: &Selector, segments: &'a Criteria) -> BTreeMap<&'a str, Vec<&'a str>> {
     let mut found = BTreeMap::new();
     let mut waiting = references(selector, segments);
@@ -70,7 +70,7 @@ fn reachable<'a>(selector: &Selector, segments: &'a Criteria) -> BTreeMap<&'a st
     found
 }
 
-/// The ids of the segments that a selector names, those that exist.
+/// Returns the ids of the existing segments that a selector names.
 fn references<'a>(selector: &Selector, segments: &'a Criteria) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut waiting = vec![selector];

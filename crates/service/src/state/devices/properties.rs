@@ -1,4 +1,4 @@
-//! Tags that the service derives from what a device tells of itself.
+//! Tags that the service derives from the properties that a device reports.
 
 use std::sync::OnceLock;
 
@@ -8,10 +8,10 @@ use pushplan_model::nouns::vocabulary::{self, GROUPS, Group, NO_TIME_ZONE, Platf
 
 use super::{Device, Properties};
 
-/// The derived tags of a device, as group and tag.
+/// Returns the derived tags of a device, as group and tag.
 ///
-/// A group of one platform is carried by the devices of that platform. The flags are carried by every device, as the texts
-/// `true` and `false`; that of location only from SDK 6.0 on.
+/// Only devices of a platform have the groups of that platform. Every device has the flags, as the texts `true` and
+/// `false`; the one for location only with SDK 6.0 or later.
 pub fn property_tags(device: &Device) -> impl Iterator<Item = (&'static str, String)> {
     GROUPS.iter().filter(|group| fits(group, device)).filter_map(|group| Some((group.id, tag(group, device)?)))
 }
@@ -28,7 +28,7 @@ fn tag(group: &Group, device: &Device) -> Option<String> {
     let Properties { language, country, timezone, app_version, sdk_version, os_version, model } = &*device.properties;
     let unknown = || UNKNOWN.to_owned();
     let any = |value: &Option<String>| given(value).map_or_else(unknown, str::to_owned);
-    // A text that is no code is not known, whatever the device meant by it.
+    // A text that is not a valid code counts as unknown.
     let code = |value: &Option<String>, spelled: fn(&str) -> String| {
         given(value).map(spelled).filter(|code| group.accepts(code)).unwrap_or_else(unknown)
     };
@@ -51,18 +51,18 @@ fn tag(group: &Group, device: &Device) -> Option<String> {
     })
 }
 
-/// A value that says something, without white space around it.
+/// Returns a non-empty value, without white space around it.
 fn given(value: &Option<String>) -> Option<&str> {
     value.as_deref().map(str::trim).filter(|value| !value.is_empty())
 }
 
-/// The tag of a zone that is listed, by the name in the contract or the one in zone data.
+/// Returns the tag of a listed zone, by its name in the contract or in zone data.
 pub(crate) fn listed_zone(name: &str) -> Option<&'static str> {
     ZONES.iter().find(|zone| zone.tag == name || vocabulary::iana(zone.tag) == name).map(|zone| zone.tag)
 }
 
-/// The listed zone of a device. One that is not listed goes to the one whose clocks are nearest, in winter and in summer; of
-/// several, to one of the same part of the world.
+/// Returns the listed zone of a device. A zone that is not listed is mapped to the one with the nearest clocks in
+/// winter and summer; if there are several, to one in the same part of the world.
 pub fn nearest_zone(name: &str) -> &'static str {
     if let Some(listed) = listed_zone(name) {
         return listed;
@@ -77,17 +77,18 @@ pub fn nearest_zone(name: &str) -> &'static str {
     listed_offsets().iter().min_by_key(|zone| distance(zone)).map_or(NO_TIME_ZONE, |(tag, _)| tag)
 }
 
-/// What the clocks of a zone show against UTC, in seconds: one moment in each half of the year tells its two offsets.
+/// Returns a zone's offsets from UTC in seconds, at one moment in each half of the year.
 fn offsets(zone: &TimeZone) -> [i32; 2] {
     let moments = [JANUARY, JULY].map(|second| Timestamp::from_second(second).unwrap_or_default());
     moments.map(|at| zone.to_offset(at).seconds())
 }
 
-/// 2026-01-15 and 2026-07-15 at noon. A fixed year: a device stays in its zone however long the service runs.
+/// 2026-01-15 and 2026-07-15 at noon. The year is fixed, so that a device stays in its zone however long the service
+/// runs.
 const JANUARY: i64 = 1_768_478_400;
 const JULY: i64 = 1_784_116_800;
 
-/// The listed zones with their clocks. Zone data tells them: the contract's own are partly out of date.
+/// Returns the listed zones with their offsets from zone data, because the contract's offsets are partly out of date.
 fn listed_offsets() -> &'static [(&'static str, [i32; 2])] {
     static OFFSETS: OnceLock<Vec<(&str, [i32; 2])>> = OnceLock::new();
     OFFSETS.get_or_init(|| {

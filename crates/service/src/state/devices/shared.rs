@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A value that equals with many others have in common: a million devices differ in few combinations of tags and properties.
-/// Changing it changes one's own copy.
+/// A value that is shared by many: a million devices have only a few combinations of tags and properties. A change only
+/// affects one's own copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Shared<T>(Arc<T>);
 
@@ -41,16 +41,16 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
     }
 }
 
-/// The values that are shared, each once.
+/// The shared values, each once.
 #[derive(Debug)]
 pub struct Pool<T> {
     values: HashSet<Shared<T>>,
-    /// At how many it is looked for those that nobody has any more.
+    /// The number of values at which unused ones are removed.
     swept_at: usize,
 }
 
 impl<T: Eq + Hash> Pool<T> {
-    /// Replaces a value by its equal.
+    /// Replaces a value by an equal one from the pool.
     pub fn share(&mut self, value: &mut Shared<T>) {
         if let Some(known) = self.values.get(value) {
             value.0 = known.0.clone();
@@ -58,14 +58,14 @@ impl<T: Eq + Hash> Pool<T> {
         }
         if self.values.len() >= self.swept_at {
             self.values.retain(|value| Arc::strong_count(&value.0) > 1);
-            // Only after as many again, so that looking costs little however many there are.
+            // Not before the number has doubled, so that the removal is cheap however many values there are.
             self.swept_at = 2 * self.values.len().max(FEW);
         }
         self.values.insert(Shared(value.0.clone()));
     }
 }
 
-/// So many are not worth looking through.
+/// Fewer values than this are not worth a removal.
 const FEW: usize = 64;
 
 impl<T> Default for Pool<T> {

@@ -16,7 +16,7 @@ fn later(hours: i64) -> jiff::Timestamp {
     now() + hours.hours()
 }
 
-/// An application with two devices: `phone`, which has opted in, and `quiet`, which has not.
+/// Creates an application with two devices: `phone`, which has opted in, and `quiet`, which has not.
 fn app() -> App {
     let mut app = App::new("key", false);
     app.streams = true;
@@ -39,7 +39,7 @@ fn count(app: &App, name: &str, platform: &str, at: jiff::Timestamp) -> u64 {
     hour.and_then(|hour| hour.0.get(name)?.get(platform).copied()).unwrap_or(0)
 }
 
-/// The types of all events since the last look.
+/// Returns the types of all events since the last call.
 fn events(app: &mut App) -> Vec<String> {
     let offsets: Vec<String> = app.events.iter().map(|(offset, _)| offset.to_owned()).collect();
     offsets.iter().filter_map(|offset| app.events.remove(&mut app.journal, offset)).map(|event| event.r#type).collect()

@@ -1,4 +1,4 @@
-//! The index and the audiences, against what a plain look at every device says.
+//! Compares the index and the audiences with a plain look at every device.
 
 mod random;
 mod stories;
@@ -69,7 +69,7 @@ fn found(index: &Index, audience: &serde_json::Value) -> Vec<String> {
     ids(index, &Segments::new(), &selector(audience))
 }
 
-/// What a selector says of one device, by the letter and without any index.
+/// Evaluates a selector for one device, literally and without any index.
 fn holds(
     audience: &Selector,
     id: &str,

@@ -13,7 +13,7 @@ fn one_of(words: &'static [&'static str]) -> impl Strategy<Value = String> + Clo
     proptest::sample::select(words).prop_map(str::to_owned)
 }
 
-/// Groups of users' own, none, and one that the service derives as well: the three can overlap.
+/// Groups of the users, none, and one that the service derives as well: the three can overlap.
 fn group() -> impl Strategy<Value = String> + Clone {
     one_of(&["", "crm", "ua_opt_in", "ua_locale_country"])
 }
@@ -80,7 +80,7 @@ fn some_selector() -> impl Strategy<Value = Selector> {
     })
 }
 
-/// Something that happens to the devices of an application.
+/// An event for the devices of an application.
 #[derive(Clone, Debug)]
 enum Step {
     Put(String, Box<Device>),

@@ -100,7 +100,7 @@ fn ten_thousand_segments_within_each_other_are_answered() {
     let index = index(vec![("a", device("ios", &[("", &["vip"])])), ("b", device("ios", &[]))]);
     let mut segments = Segments::from([("s0".to_owned(), at(selector(&json!({ "tag": "vip" }))))]);
     for n in 1..10_000 {
-        // Twice the one before: looked at each time anew this would be two to the power of their number.
+        // Refers to the segment before twice: evaluating it each time would take two to the power of their number.
         let before = format!("s{}", n - 1);
         let criteria = json!({ "and": [{ "segment": before }, { "or": [{ "segment": before }] }] });
         segments.insert(format!("s{n}"), at(selector(&criteria)));
