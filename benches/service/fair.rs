@@ -12,6 +12,7 @@ use crate::memory::SEGMENT;
 use crate::report::{ROUNDS, Report, Sample, Target, ratios};
 use crate::servers::{Bare, Service};
 
+const DEVICES: usize = 50_000;
 /// How many large bodies are sent in a round, one after another.
 const BODIES: usize = 8;
 /// How many bytes one has at least.
@@ -20,8 +21,9 @@ const BYTES: usize = 3_800_000;
 const MOST: f64 = 10.0;
 
 pub fn run(report: &mut Report) {
-    report.line("the slowest GET of a segment while another client sends bodies of 3.8 MB, against a bare handler");
+    report.line("the slowest GET of a segment while another client sends expensive requests, against a bare handler");
     let service = Service::start(None);
+    service.install(DEVICES);
     let made = service.ask(&request("POST", "/api/segments", SEGMENT));
     let made: serde_json::Value = serde_json::from_slice(&made.body).expect("an answer");
     let get = request("GET", &format!("/api/segments/{}", made["segment_id"].as_str().expect("an id")), "");
@@ -40,7 +42,7 @@ pub fn run(report: &mut Report) {
     service.stop();
 }
 
-/// Bodies that cost much to decode, each with its route.
+/// Bodies that cost much to decode or to carry out, each with its route.
 fn bodies() -> Vec<(&'static str, &'static str, String)> {
     let push = r#"{"audience":"all","device_types":"all","notification":{"alert":"Hello"}}"#;
     let scheduled = format!(r#"{{"schedule":{{"scheduled_time":"2036-12-01T0900"}},"push":{push}}}"#);
@@ -60,6 +62,7 @@ fn bodies() -> Vec<(&'static str, &'static str, String)> {
         ("330,000 unknown keys", "/api/push", format!("{{{unknown}}}")),
         ("20,000 scheduled pushes", "/api/schedules", list(&|_| scheduled.clone())),
         ("unknown keys in many objects", "/api/push", list(&with_keys)),
+        ("a push to 50,000 devices", "/api/push", push.to_owned()),
     ]
 }
 

@@ -92,14 +92,14 @@ fn fill(service: &Service) {
         let list = |begin: usize| Value::from_iter((begin..begin + size).map(item)).to_string();
         post(service, path, (0..THINGS).step_by(size).map(list));
     };
+    // There are no devices yet, so the pushes alone are listed.
+    together("/api/push", &|n| push("all", n), 100);
     each("/api/segments", &segment);
     each("/api/templates", &template);
     each("/api/experiments", &experiment);
     each("/api/channels/open", &channel);
     together("/api/pipelines", &pipeline, TOGETHER);
     together("/api/schedules", &schedule, TOGETHER);
-    // Nobody is reached: the pushes alone are listed.
-    together("/api/push", &|n| push("all", n), 100);
     let user = |n: usize| json!({ "audience": { "named_user_id": format!("user-{n}") }, "add": { "crm": ["gold"] } });
     each("/api/named_users/tags", &user);
 }

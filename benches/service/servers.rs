@@ -9,6 +9,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use pushplan::service::state::devices::Device;
 use pushplan::service::{self, Running, Settings};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -32,6 +33,18 @@ impl Service {
         let start = async { service::start(settings, listener().await).await };
         let running = runtime.block_on(start).expect("a service");
         Self { runtime, running }
+    }
+
+    /// Installs that many iOS devices.
+    pub fn install(&self, devices: usize) {
+        let fill = self.running.engine.write(|state, now| {
+            let app = state.app_mut(APP.0).expect("the application");
+            for n in 0..devices {
+                let device = Device { device_type: "ios".into(), installed: true, opt_in: true, ..Device::default() };
+                app.register(&format!("phone-{n}"), device, now);
+            }
+        });
+        self.runtime.block_on(fill).expect("devices");
     }
 
     pub fn address(&self) -> SocketAddr {

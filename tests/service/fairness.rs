@@ -1,11 +1,12 @@
 //! Large bodies: they are bounded, and decoding one holds up nobody else.
 
-use pushplan::service::Level;
+use pushplan::service::state::devices::Device;
+use pushplan::service::{Level, Settings};
 use serde_json::{Value, json};
 
 use crate::support::table::{self, rows};
 use crate::support::wire::{alike, exchange, request};
-use crate::support::{PHONE, World};
+use crate::support::{PHONE, World, settings};
 
 /// More than is decoded at once, where a request comes in.
 const PADDING: usize = 64 * 1024;
@@ -103,6 +104,12 @@ async fn more_items_than_one_request_may_hold_are_refused_and_nothing_is_done() 
             json!({ "audience": { "named_user_id": many(1_001, |_| json!("user-1")) }, "add": { "g": ["t"] } }),
         ),
         ("/api/named_users/tags", tags("named_user_id")),
+        (
+            "/api/named_users/tags",
+            json!({ "audience": { "named_user_id": many(1_000, |n| json!(format!("user-{n}"))) }, "set": {
+                "a": many(51, |n| json!(format!("t{n}"))), "b": many(50, |n| json!(format!("t{n}"))),
+            } }),
+        ),
         ("/api/tags/news", json!({ "ios_channels": { "add": many(1_001, |_| json!(PHONE)) } })),
         ("/api/tags/batch", many(1_001, |_| json!({ "ios_channel": PHONE, "tags": [] }))),
         ("/api/channels/uninstall", many(1_001, |_| json!({ "channel_id": PHONE, "device_type": "ios" }))),
@@ -121,5 +128,32 @@ async fn more_items_than_one_request_may_hold_are_refused_and_nothing_is_done() 
     // As many as are possible are done.
     let right = many(1_000, |_| table::schedule());
     assert_eq!(world.call("POST", "/api/schedules", Some(&right)).await.status, 201);
+    world.stop().await;
+}
+
+/// The parts of a push that were not sent before the service ended are sent after it starts again.
+#[tokio::test]
+async fn a_push_to_many_devices_is_completed_after_a_restart() {
+    const DEVICES: u64 = 5_000;
+    let folder = tempfile::tempdir().expect("a folder");
+    let stored = || Settings { data: Some(folder.path().join("service.db")), clock: None, ..settings(Level::Extended) };
+    let world = World::again(stored()).await;
+    world
+        .change(|app, now| {
+            for n in 0..DEVICES {
+                let device = Device { device_type: "ios".into(), installed: true, opt_in: true, ..Device::default() };
+                app.register(&format!("phone-{n}"), device, now);
+            }
+        })
+        .await;
+    let push = json!({ "audience": "all", "device_types": ["ios"], "notification": { "alert": "Hi" } });
+    assert_eq!(world.call("POST", "/api/push", Some(&push)).await.status, 202);
+    world.stop().await;
+    let world = World::again(stored()).await;
+    while world.call("GET", "/local/due", None).await.json()["count"] != 0 {
+        tokio::task::yield_now().await;
+    }
+    let sent = world.call("GET", "/local/sent", None).await.json();
+    assert_eq!((&sent["count"], &sent["sent"][0]["sends"]), (&json!(1), &json!({ "ios": DEVICES })), "{sent:#}");
     world.stop().await;
 }

@@ -87,6 +87,15 @@ impl TagChange {
         }
     }
 
+    /// Returns how many tags it names.
+    fn count(&self) -> usize {
+        let of = |tags: &Tags| tags.values().map(std::collections::BTreeSet::len).sum::<usize>();
+        match self {
+            Self::Alter { add, remove } => of(add) + of(remove),
+            Self::Set(set) => of(set),
+        }
+    }
+
     /// A tag that is both added and removed is removed.
     fn apply(&self, tags: &mut Tags) {
         match self {
@@ -143,6 +152,7 @@ pub fn of_channels(_: &Request, sent: &RequestBody) -> Result<StateChange, Refus
         return Err(Refusal::invalid("the audience names no channel"));
     }
     limits::at_most(limits::ITEMS, ids.len(), "channels")?;
+    limits::at_most(limits::TAG_CHANGES, ids.len() * change.count(), "changes of tags")?;
     Ok(Box::new(move |app, call| {
         let known = ids.iter().map(|(id, device_type)| channels::known(app, id, *device_type));
         let numbers = known.collect::<Result<Vec<_>, _>>()?;
@@ -166,6 +176,7 @@ pub(crate) fn of_named_users(_: &Request, sent: &RequestBody) -> Result<StateCha
         return Err(Refusal::invalid("the audience names no named user"));
     }
     limits::at_most(limits::ITEMS, users.len(), "named users")?;
+    limits::at_most(limits::TAG_CHANGES, users.len() * change.count(), "changes of tags")?;
     users.iter().try_for_each(|user| limits::named_user(user))?;
     Ok(Box::new(move |app, call| {
         for user in &*users {

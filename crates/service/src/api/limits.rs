@@ -12,6 +12,9 @@ const CHANNELS_PER_USER: usize = 100;
 /// The maximum number of items in one request, if there is no other limit.
 pub(crate) const ITEMS: usize = 1_000;
 
+/// The maximum number of single tags that one request changes, each of one channel or named user.
+pub(crate) const TAG_CHANGES: usize = 100_000;
+
 /// Checks the number of items in one request.
 pub(crate) fn at_most(most: usize, count: usize, things: &str) -> Result<(), Refusal> {
     if count <= most {

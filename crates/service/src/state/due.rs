@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::local::Local;
+use super::sending::PushType;
 use super::table::{Journal, Table};
 use crate::store::Kept;
 
@@ -19,6 +21,16 @@ pub enum Due {
     Variant { experiment: String, variant: usize, local: Option<Local> },
     /// A message that a pipeline sends to the device that triggered it.
     Firing { pipeline: String, outcome: usize, device: String },
+    /// A part of the recipients of a push that is sent in parts.
+    Part {
+        push_id: String,
+        push_type: PushType,
+        group_id: Option<String>,
+        variant: Option<usize>,
+        device_types: Value,
+        push: Value,
+        devices: Vec<String>,
+    },
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

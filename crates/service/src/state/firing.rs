@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{Selector, Tag};
+use pushplan_model::nouns::device::DeviceTypes;
 use pushplan_model::nouns::push::Push;
 use pushplan_model::source::Span;
 use serde_json::Value;
@@ -24,6 +25,13 @@ impl App {
             Due::Schedule { id, time, local } => self.fire_schedule(id, *time, *local, now),
             Due::Variant { experiment, variant, local } => self.fire_variant(experiment, *variant, *local, now),
             Due::Firing { pipeline, outcome, device } => self.fire_outcome(pipeline, *outcome, device, now),
+            Due::Part { push_id, push_type, group_id, variant, device_types, push, devices } => {
+                let Some(device_types) = understood::<DeviceTypes>(device_types) else { return };
+                let to: Vec<u32> = devices.iter().filter_map(|id| self.devices.by_id(id)).collect();
+                let (push_type, variant, device_types) = (*push_type, *variant, &device_types);
+                let out = Outgoing { push_type, group_id: group_id.as_deref(), variant, device_types, push };
+                self.send_part(push_id, &out, &to, now);
+            }
         }
     }
 

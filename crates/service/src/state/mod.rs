@@ -42,6 +42,7 @@ pub use registering::OpenChannel;
 pub use responding::CannotRespond;
 pub use schedules::{Moment, Scheduled, moments, newer_form};
 pub use segments::{Segment, Segments};
+use sending::PART;
 pub use sending::{Outgoing, PushType, Receipt, Sent, Traffic};
 pub use sent_log::SentLog;
 pub use table::{Journal, Table};
@@ -133,12 +134,18 @@ impl State {
         self.apps.values().flat_map(|app| app.journal.undo(app.dump())).collect()
     }
 
-    /// Carries out everything that is due by `until`, in time order. With a virtual clock, each entry has its own time;
-    /// with the real one, the current time.
+    /// Carries out what is due by `until`, in time order. With a virtual clock, that is everything, and each entry has its
+    /// own time. With the real one, it is about [`PART`] sends, at the current time: the others follow, so that requests
+    /// between them are answered.
     pub(crate) fn fire_due(&mut self, until: Timestamp, at_its_time: bool) {
+        let mut left = if at_its_time { usize::MAX } else { PART };
         for app in self.apps.values_mut() {
-            while let Some((at, what)) = app.due.take(&mut app.journal, until) {
+            while left > 0
+                && let Some((at, what)) = app.due.take(&mut app.journal, until)
+            {
+                let before = app.receipts.len();
                 app.fire(&what, if at_its_time { at } else { until });
+                left = left.saturating_sub((app.receipts.len() - before).max(1));
             }
         }
     }

@@ -9,8 +9,8 @@ use pushplan_model::nouns::device::{DeviceType, DeviceTypes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::App;
 use super::devices::{Device, Members};
+use super::{App, Due};
 use crate::answer::new_id;
 
 /// A push that was sent.
@@ -112,6 +112,9 @@ pub struct Outgoing<'p> {
     pub push: &'p Value,
 }
 
+/// The number of devices that a push is sent to without a pause, and of entries of the queue that are carried out.
+pub(super) const PART: usize = 500;
+
 /// The device types that have a Message Center.
 const INBOXES: [DeviceType; 3] = [DeviceType::Ios, DeviceType::Android, DeviceType::Amazon];
 
@@ -149,7 +152,29 @@ impl App {
 
     /// Sends a push with a known id to those of the given devices that can receive it. A push can be sent in parts: the
     /// counts add up, and a device that has received it does not receive it again.
+    ///
+    /// At most [`PART`] of them get it at once, and the others with the entries of the queue, so that a push to many
+    /// devices does not keep all other requests waiting.
     pub(crate) fn send_as(&mut self, push_id: &str, out: &Outgoing, to: impl IntoIterator<Item = u32>, now: Timestamp) {
+        let to: Vec<u32> = to.into_iter().collect();
+        let (first, rest) = to.split_at(to.len().min(PART));
+        self.send_part(push_id, out, first, now);
+        for part in rest.chunks(PART) {
+            let part = Due::Part {
+                push_id: push_id.to_owned(),
+                push_type: out.push_type,
+                group_id: out.group_id.map(str::to_owned),
+                variant: out.variant,
+                device_types: json!(out.device_types),
+                push: out.push.clone(),
+                devices: part.iter().map(|number| self.devices.id(*number).to_owned()).collect(),
+            };
+            self.due.put(&mut self.journal, now, part);
+        }
+    }
+
+    /// Sends a push to some of its devices.
+    pub(super) fn send_part(&mut self, push_id: &str, out: &Outgoing, to: &[u32], now: Timestamp) {
         let before = self.sent.get(push_id);
         let again = before.is_some();
         // Variants share the push, but not its content.
@@ -170,7 +195,7 @@ impl App {
             body["payload"] = out.push.clone();
             self.announce("PUSH_BODY", body, now);
         }
-        for number in to {
+        for number in to.iter().copied() {
             let Some(device) = self.devices.device(number) else { continue };
             let (shown, kept) = out.arriving(device);
             let id = self.devices.id(number);

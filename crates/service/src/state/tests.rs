@@ -243,3 +243,45 @@ proptest! {
         }
     }
 }
+
+/// Sends a push to that many iOS devices, and returns its id.
+fn send_to(app: &mut App, count: usize) -> String {
+    for n in 0..count {
+        app.register(&format!("phone-{n}"), device(Tags::new()), now());
+    }
+    let push = json!({ "audience": "all", "device_types": ["ios"], "notification": { "alert": "Hi" } });
+    let device_types = &understood(&push["device_types"]).expect("device types");
+    let (push_type, group_id, variant) = (PushType::BroadcastPush, None, None);
+    let to: Vec<u32> = app.devices.iter().filter_map(|(id, _)| app.devices.by_id(id)).collect();
+    app.send(&Outgoing { push_type, group_id, variant, device_types, push: &push }, to, now())
+}
+
+#[test]
+fn a_push_to_many_devices_is_sent_in_parts_and_each_device_receives_it_once() {
+    let mut app = app();
+    let push_id = send_to(&mut app, 2 * PART + 1);
+    assert_eq!((app.receipts.len(), app.due.iter().count()), (PART, 2));
+    while let Some((at, what)) = app.due.take(&mut app.journal, now()) {
+        // A part that is carried out a second time, after a crash, sends nothing.
+        app.fire(&what, at);
+        app.fire(&what, at);
+    }
+    assert_eq!(app.receipts.len(), 2 * PART + 1);
+    let sent = app.sent.get(&push_id).expect("a push");
+    assert_eq!(sent.sends, BTreeMap::from([("ios".to_owned(), 2 * PART as u64 + 1)]));
+    let sends: BTreeSet<String> = events(&app).into_iter().filter(|event| event.starts_with("SEND ")).collect();
+    assert_eq!(sends.len(), 2 * PART + 1);
+    let bodies = app.events.iter().filter(|(_, event)| event.r#type == "PUSH_BODY").count();
+    assert_eq!(bodies, 1);
+}
+
+#[test]
+fn with_the_real_clock_a_change_carries_out_a_part_of_what_is_due_and_with_a_virtual_one_all() {
+    for (at_its_time, expected) in [(false, 2 * PART), (true, 3 * PART)] {
+        let settings = Settings { apps: vec![("key".to_owned(), "secret".to_owned())], ..Settings::default() };
+        let mut state = State::new(&settings, Vec::new(), false).expect("a state");
+        send_to(state.app_mut("key").expect("the application"), 3 * PART);
+        state.fire_due(now(), at_its_time);
+        assert_eq!(state.app("key").expect("the application").receipts.len(), expected);
+    }
+}
