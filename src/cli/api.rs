@@ -3,6 +3,7 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
+use anyhow::{Context as _, bail};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -225,39 +226,39 @@ fn is_pipe(_: &Path) -> bool {
     false
 }
 
-fn method(written: &str) -> Result<Method, String> {
+fn method(written: &str) -> anyhow::Result<Method> {
     let known = Method::ALL.into_iter().find(|method| method.word().eq_ignore_ascii_case(written));
-    known.ok_or_else(|| format!("write {}", text::any_of(&Method::ALL.map(Method::word))))
+    known.with_context(|| format!("write {}", text::any_of(&Method::ALL.map(Method::word))))
 }
 
 /// A path on the target's own server, without another host or relative parts.
-fn path(written: &str) -> Result<String, String> {
+fn path(written: &str) -> anyhow::Result<String> {
     const START: &str = "/api/";
     let is_plain = |c: char| c.is_ascii_graphic() && c != '\\';
     if written.contains("://") && !written.starts_with('/') {
-        return Err("write only the path, such as /api/segments: the server comes from the target".to_owned());
+        bail!("write only the path, such as /api/segments: the server comes from the target");
     }
     if let Some(wrong) = written.chars().find(|c| !is_plain(*c)) {
         let code: String = wrong.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect();
-        return Err(format!("a path cannot contain {}: write {code}", text::quoted(&wrong.to_string())));
+        bail!("a path cannot contain {}: write {code}", text::quoted(&wrong.to_string()));
     }
     if !written.starts_with(START) || written == START {
         let rest = written.trim_start_matches('/').trim_start_matches("api/");
         // The built-in service's own paths are not part of the API.
         let is_other = rest.is_empty() || rest.starts_with("local/") || written.starts_with("//");
         let near = if is_other { "segments" } else { rest };
-        return Err(format!("a path begins with {START}, such as {START}{near}"));
+        bail!("a path begins with {START}, such as {START}{near}");
     }
     let (alone, _) = written.split_once('?').unwrap_or((written, ""));
     if written.contains('#') {
-        return Err("a path cannot contain `#`: write %23".to_owned());
+        bail!("a path cannot contain `#`: write %23");
     }
     let is_dots = |part: &str| {
         let part = part.to_ascii_lowercase().replace("%2e", ".");
         matches!(part.as_str(), "." | "..")
     };
     if alone.split('/').any(is_dots) {
-        return Err("a path cannot contain `.` or `..`".to_owned());
+        bail!("a path cannot contain `.` or `..`");
     }
     Ok(written.to_owned())
 }
@@ -270,7 +271,7 @@ mod tests {
     fn a_path_stays_on_its_server() {
         for good in ["/api/segments", "/api/tags/a%20b?limit=1", "/api/location/1,2", "/api/reports/sends/?start=a..b"]
         {
-            assert_eq!(path(good).as_deref(), Ok(good));
+            assert_eq!(path(good).expect(good), good);
         }
         for (wrong, says) in [
             ("https://evil.example/api/segments", "only the path"),
@@ -289,7 +290,7 @@ mod tests {
             ("/api/a#b", "write %23"),
             ("@evil.example/api/", "begins with /api/"),
         ] {
-            let why = path(wrong).expect_err(wrong);
+            let why = path(wrong).expect_err(wrong).to_string();
             assert!(why.contains(says), "{wrong}: {why}");
             assert!(!why.contains('\n'), "{why:?}");
         }

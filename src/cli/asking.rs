@@ -1,5 +1,7 @@
 //! Requests to a target that only need the project file: manifests may have errors, and a ledger need not exist.
 
+use std::fmt::Display;
+
 use serde_json::Value;
 
 use super::planning::{TargetArgs, tell};
@@ -104,7 +106,7 @@ pub(crate) async fn rest_of(opened: &Opened, path: &str, first: Value) -> Result
 }
 
 /// The failure for an answer in a wrong form.
-pub fn unclear(path: &str, why: &str) -> Failure {
+pub fn unclear(path: &str, why: impl Display) -> Failure {
     Failure::new(format!("the answer to GET {path} cannot be read: {why}"))
         .help(format!("look at it with `pushplan api GET '{path}'`"))
 }

@@ -148,6 +148,6 @@ fn lay_out(name: &str, bytes: Vec<u8>) -> Laid {
     }
 }
 
-fn cannot_read(name: &str, why: &files::ReadError) -> String {
+fn cannot_read(name: &str, why: &files::FileError) -> String {
     format!("{name}: error[YM302] cannot be read: {why}")
 }

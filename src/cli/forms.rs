@@ -137,11 +137,9 @@ fn wrong(message: &str) -> Error {
 mod tests {
     use super::*;
 
-    fn read(arguments: &[&str]) -> Result<Forms, String> {
+    fn read(arguments: &[&str]) -> Result<Forms, Error> {
         let command = Forms::augment_args(Command::new("plan"));
-        let matches =
-            command.try_get_matches_from([&["plan"], arguments].concat()).map_err(|error| error.to_string())?;
-        Forms::from_arg_matches(&matches).map_err(|error| error.to_string())
+        Forms::from_arg_matches(&command.try_get_matches_from([&["plan"], arguments].concat())?)
     }
 
     #[test]
@@ -162,7 +160,7 @@ mod tests {
                 vec![(Markdown, file("p.md")), (Html, file("r")), (Text, None)],
             ),
         ] {
-            assert_eq!(read(arguments), Ok(Forms { saved, shown }), "{arguments:?}");
+            assert_eq!(read(arguments).expect("forms"), Forms { saved, shown }, "{arguments:?}");
         }
     }
 
@@ -174,7 +172,7 @@ mod tests {
             (&["--format", "json", "--out", "a", "--out", "b"], "--out is used twice"),
             (&["--out", "a", "--format", "json", "--out", "./a"], "the same file is named twice"),
         ] {
-            let told = read(arguments).expect_err("refused");
+            let told = read(arguments).expect_err("refused").to_string();
             assert!(told.contains(why), "{told}");
         }
     }

@@ -128,7 +128,7 @@ impl Location {
         let read = async |kind: Option<&str>| {
             let path = wanted.path(kind);
             let body = asking::read(opened, &path).await?;
-            places(&body).map_err(|why| asking::unclear(&path, &why))
+            places(&body).map_err(|why| asking::unclear(&path, why))
         };
         let found = read(self.r#type.as_deref()).await?;
         if !found.is_empty() {
@@ -163,7 +163,7 @@ async fn channel(opened: &Opened, id: &str) -> Result<LookedUp, Failure> {
         return Err(Failure::new(format!("{} has no channel `{id}`", opened.name))
             .help("write a channel id such as 04cc8283-ae38-4177-b206-6f92cf1992cb; the app can read its own"));
     };
-    Channel::read(&body).map(LookedUp::Channel).map_err(|why| asking::unclear(&path, &why))
+    Channel::read(&body).map(LookedUp::Channel).map_err(|why| asking::unclear(&path, why))
 }
 
 async fn named_user(opened: &Opened, id: &str) -> Result<LookedUp, Failure> {
@@ -172,7 +172,7 @@ async fn named_user(opened: &Opened, id: &str) -> Result<LookedUp, Failure> {
         return Err(Failure::new(format!("{} has no named user `{id}`", opened.name))
             .help("a named user exists when it has a channel or a tag; upper and lower case count"));
     };
-    NamedUser::read(&body).map(LookedUp::NamedUser).map_err(|why| asking::unclear(&path, &why))
+    NamedUser::read(&body).map(LookedUp::NamedUser).map_err(|why| asking::unclear(&path, why))
 }
 
 /// An id that can be part of a path: an empty one would request the whole list, and dots another path.

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context as _;
+
 use super::Context;
 use super::planning::{self, TargetArgs};
 use crate::address::Address;
@@ -15,8 +17,8 @@ use crate::manifest::{Declared, Desired, Manifests, read_project};
 use crate::text;
 
 /// Parses `KEY=VALUE`, whose value may contain further `=`.
-pub fn pair(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, such as FIRST_NAME=Anna")?;
+pub fn pair(text: &str) -> anyhow::Result<(String, String)> {
+    let (key, value) = text.split_once('=').context("expected KEY=VALUE, such as FIRST_NAME=Anna")?;
     Ok((key.trim().to_owned(), value.to_owned()))
 }
 

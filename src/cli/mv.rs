@@ -15,7 +15,7 @@ use crate::compare;
 use crate::engine::{project, target};
 use crate::exit::Exit;
 use crate::failure::{Failure, FailureKind};
-use crate::files;
+use crate::files::{self, FileError};
 use crate::finding::Finding;
 use crate::git::Git;
 use crate::kinds::{self, Kind};
@@ -62,7 +62,7 @@ pub struct Mv {
 /// The ledger of a target, as far as it can be read here.
 struct TargetLedger {
     target: String,
-    ledger: Result<Ledger, String>,
+    ledger: anyhow::Result<Ledger>,
 }
 
 impl TargetLedger {
@@ -395,8 +395,8 @@ fn ledgers(manifests: &Manifests, root: &std::path::Path) -> Result<Vec<TargetLe
         if is_absent(target) {
             return Ok(Ledger::default());
         }
-        let log = crate::engine::ledger::of(&manifests.project, root, target).map_err(|why| why.message)?;
-        log.read(0).await.map(Ledger::replay).map_err(|why| why.message)
+        let log = crate::engine::ledger::of(&manifests.project, root, target)?;
+        anyhow::Ok(Ledger::replay(log.read(0).await?))
     };
     let names = manifests.project.target_names();
     runtime()?.block_on(async {
@@ -438,16 +438,16 @@ fn difference(rekeyed: &Rekeyed) -> String {
 /// Writes all files or none.
 fn write(root: &std::path::Path, rekeyed: &Rekeyed) -> Result<(), Failure> {
     let failed =
-        |name: &str, why: &str| Failure::new(format!("`{name}` cannot be written, so nothing was written: {why}"));
+        |name: &str, why: FileError| Failure::new(format!("`{name}` cannot be written, so nothing was written: {why}"));
     let mut all: BTreeMap<PathBuf, [&[u8]; 2]> = BTreeMap::new();
     for (name, [before, after]) in &rekeyed.files {
         let path = root.join(name);
-        let now = files::read(&path, u64::MAX - 1).map_err(|why| failed(name, &why.to_string()))?;
+        let now = files::read(&path, u64::MAX - 1).map_err(|why| failed(name, why))?;
         if now != before.as_bytes() {
-            return Err(failed(name, "it has changed since it was read").help("run the command again"));
+            return Err(failed(name, "it has changed since it was read".into()).help("run the command again"));
         }
         all.insert(path, [before.as_bytes(), after.as_bytes()]);
     }
     let all: Vec<(PathBuf, [&[u8]; 2])> = all.into_iter().collect();
-    files::replace_all(&all).map_err(|(path, why)| failed(&crate::manifest::shown(root, &path), &why))
+    files::replace_all(&all).map_err(|(path, why)| failed(&crate::manifest::shown(root, &path), why))
 }

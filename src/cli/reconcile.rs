@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
@@ -104,10 +105,10 @@ enum OnDrift {
     Report,
 }
 
-fn length(text: &str) -> Result<Duration, String> {
+fn length(text: &str) -> anyhow::Result<Duration> {
     let delay = Delay::parse(text).filter(|delay| delay.0 > 0);
-    let delay = delay.ok_or("expected a duration such as 90s, 10m or 1h30m")?;
-    u64::try_from(delay.0).map(Duration::from_secs).map_err(|error| error.to_string())
+    let delay = delay.context("expected a duration such as 90s, 10m or 1h30m")?;
+    Ok(Duration::from_secs(u64::try_from(delay.0)?))
 }
 
 impl Reconcile {
@@ -233,7 +234,9 @@ impl Reconcile {
             }
             Err(why) => {
                 board.numbers().not_posted += 1;
-                self.say(context, &one_line(&format!("Webhook: {why}")), || json::not_posted(Timestamp::now(), &why));
+                self.say(context, &one_line(&format!("Webhook: {why}")), || {
+                    json::not_posted(Timestamp::now(), &why.to_string())
+                });
             }
         }
     }

@@ -207,7 +207,7 @@ impl ByTime {
         }
         let path = statistics::by_period(kind, from, to, precision);
         let pages = asking::pages(opened, &path).await?;
-        let periods = statistics::periods(kind, &pages).map_err(|why| asking::unclear(&path, &why))?;
+        let periods = statistics::periods(kind, &pages).map_err(|why| asking::unclear(&path, why))?;
         Ok(ReportAnswer::Periods(kind, precision, (from, to), periods))
     }
 }
@@ -216,7 +216,7 @@ impl OfDevices {
     async fn ask(&self, opened: &Opened) -> Result<ReportAnswer, Failure> {
         let path = statistics::of_devices(self.date);
         let body = asking::read(opened, &path).await?;
-        statistics::devices(&body).map(ReportAnswer::Devices).map_err(|why| asking::unclear(&path, &why))
+        statistics::devices(&body).map(ReportAnswer::Devices).map_err(|why| asking::unclear(&path, why))
     }
 }
 
@@ -226,7 +226,7 @@ impl OfPush {
             let (from, to) = self.range.resolve(Precision::Daily, opened.now())?;
             let path = statistics::of_pushes(from, to);
             let pages = asking::pages(opened, &path).await?;
-            let mut pushes = statistics::pushes(&pages).map_err(|why| asking::unclear(&path, &why))?;
+            let mut pushes = statistics::pushes(&pages).map_err(|why| asking::unclear(&path, why))?;
             // Pushes with the same time are in the order of sending, the last first.
             pushes.reverse();
             pushes.sort_by(|one, other| other.time.cmp(&one.time));
@@ -321,24 +321,33 @@ fn length(from: Moment, to: Moment, precision: Precision) -> i64 {
 mod tests {
     use super::*;
 
-    fn resolved(from: Option<&str>, to: Option<&str>, precision: Precision) -> Result<(String, String), String> {
+    fn resolved(from: Option<&str>, to: Option<&str>, precision: Precision) -> Result<(String, String), Failure> {
         let moment = |text: &str| Moment::parse(text).expect("a moment");
         let range = Range { from: from.map(moment), to: to.map(moment) };
         let now = "2026-11-15T12:34:56Z".parse().expect("a time");
-        let resolved = range.resolve(precision, now).map_err(|failure| failure.message)?;
+        let resolved = range.resolve(precision, now)?;
         Ok((resolved.0.to_string(), resolved.1.to_string()))
     }
 
     #[test]
     fn what_is_not_said_is_chosen_well() {
-        let is = |from: &str, to: &str| Ok((from.to_owned(), to.to_owned()));
-        assert_eq!(resolved(None, None, Precision::Daily), is("2026-10-17", "2026-11-15"));
-        assert_eq!(resolved(None, None, Precision::Hourly), is("2026-11-14 13:00", "2026-11-15 12:35"));
-        assert_eq!(resolved(None, None, Precision::Monthly), is("2025-12-01", "2026-11-15"));
-        assert_eq!(resolved(None, Some("2026-01-30"), Precision::Daily), is("2026-01-01", "2026-01-30"));
-        assert_eq!(resolved(Some("2026-11-15"), None, Precision::Daily), is("2026-11-15", "2026-11-15"));
+        let is = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+        assert_eq!(resolved(None, None, Precision::Daily).expect("a range"), is("2026-10-17", "2026-11-15"));
+        assert_eq!(
+            resolved(None, None, Precision::Hourly).expect("a range"),
+            is("2026-11-14 13:00", "2026-11-15 12:35")
+        );
+        assert_eq!(resolved(None, None, Precision::Monthly).expect("a range"), is("2025-12-01", "2026-11-15"));
+        assert_eq!(
+            resolved(None, Some("2026-01-30"), Precision::Daily).expect("a range"),
+            is("2026-01-01", "2026-01-30")
+        );
+        assert_eq!(
+            resolved(Some("2026-11-15"), None, Precision::Daily).expect("a range"),
+            is("2026-11-15", "2026-11-15")
+        );
         let why = resolved(Some("2026-11-16"), None, Precision::Daily).expect_err("in the future");
-        assert_eq!(why, "the last time, 2026-11-15, is before the first, 2026-11-16");
+        assert_eq!(why.message, "the last time, 2026-11-15, is before the first, 2026-11-16");
     }
 
     #[test]

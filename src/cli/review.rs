@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
+use anyhow::anyhow;
 use clap::Args;
 use jiff::SignedDuration;
 use tokio::sync::OnceCell;
@@ -87,7 +88,9 @@ impl Approved {
 
 /// The code host of this job.
 pub fn host() -> Result<forge::HostedRepository, Failure> {
-    forge::here(&|name| env::var(name).ok(), &|path| fs::read_to_string(path).map_err(|error| describe(&error)))
+    forge::here(&|name| env::var(name).ok(), &|path| {
+        fs::read_to_string(path).map_err(|error| anyhow!(describe(&error)))
+    })
 }
 
 /// The time to wait, or its default.

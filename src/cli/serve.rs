@@ -3,6 +3,7 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use tokio::net::TcpListener;
@@ -18,7 +19,7 @@ use crate::failure::Failure;
 use crate::manifest::{LOCAL, Project};
 use crate::render::{Access, Ready};
 use crate::service::population::{self, Population};
-use crate::service::{self, CannotStart, Engine, Level, Settings, VENDOR};
+use crate::service::{self, Engine, InUse, Level, Settings, VENDOR};
 use crate::text;
 
 /// Run the messaging service here; no account is needed.
@@ -251,7 +252,7 @@ impl Serve {
         let (ip, port) = (self.ip(), self.port());
         let listener =
             TcpListener::bind(SocketAddr::new(ip, port)).await.map_err(|error| cannot_listen(ip, port, &error))?;
-        let running = service::start(settings, listener).await.map_err(|error| self.not_started(&error))?;
+        let running = service::start(settings, listener).await.map_err(|error| self.not_started(error))?;
         let devices = self.fill(&running.engine, devices).await?;
         let mut ready = self.ready(running.address, &running.engine, devices, access);
         // It is removed when this function returns.
@@ -290,14 +291,14 @@ impl Serve {
         }
     }
 
-    fn not_started(&self, error: &CannotStart) -> Failure {
-        let failure = Failure::new(error.to_string());
-        match (error, &self.data) {
-            (CannotStart::InUse(_), None) => failure.help(
-                "another command of this project uses its data: run this again after it has ended, or pass --memory",
-            ),
-            _ => failure,
+    fn not_started(&self, error: anyhow::Error) -> Failure {
+        let is_own = error.is::<InUse>() && self.data.is_none();
+        let failure = Failure::from(error);
+        if !is_own {
+            return failure;
         }
+        failure
+            .help("another command of this project uses its data: run this again after it has ended, or pass --memory")
     }
 
     /// Writes the address to the project's note, if it is on this machine.
@@ -408,17 +409,17 @@ impl Serve {
 }
 
 /// An address with its port. An address alone has the default port.
-fn listen_at(text: &str) -> Result<ListenAddress, String> {
+fn listen_at(text: &str) -> anyhow::Result<ListenAddress> {
     if let Ok(at) = text.parse::<SocketAddr>() {
         return Ok(ListenAddress { ip: at.ip(), port: Some(at.port()) });
     }
     let alone = text.parse().map(|ip| ListenAddress { ip, port: None });
-    alone.map_err(|_| "expected an address with a port, such as 127.0.0.1:8420".to_owned())
+    alone.map_err(|_| anyhow!("expected an address with a port, such as 127.0.0.1:8420"))
 }
 
 /// A moment on the command line.
-fn time(text: &str) -> Result<Timestamp, String> {
-    text.parse().map_err(|_| "write a time with its zone, such as 2026-11-27T08:59Z".to_owned())
+fn time(text: &str) -> anyhow::Result<Timestamp> {
+    text.parse().map_err(|_| anyhow!("write a time with its zone, such as 2026-11-27T08:59Z"))
 }
 
 fn read_devices(given: &str) -> Result<Devices, Failure> {
@@ -430,7 +431,7 @@ fn read_devices(given: &str) -> Result<Devices, Failure> {
     let text = fs::read_to_string(given).map_err(|error| {
         Failure::new(format!("{given} cannot be read: {error}")).help("--devices takes a number or a file")
     })?;
-    let population = population::read(given, &text).map_err(Failure::new)?;
+    let population = population::read(given, &text)?;
     Ok(Devices::File(given.to_owned(), population))
 }
 

@@ -47,7 +47,7 @@ impl ServiceOptions {
         let authorization = self.webhook_auth.as_deref().map(webhook::basic).transpose().map_err(Failure::usage)?;
         let headers = self.webhook_header.iter().map(|line| webhook::header(line));
         let headers: Vec<_> = headers.collect::<Result<_, _>>().map_err(Failure::usage)?;
-        let ca = self.webhook_ca.as_deref().map(webhook::read_ca).transpose().map_err(Failure::new)?;
+        let ca = self.webhook_ca.as_deref().map(webhook::read_ca).transpose()?;
         let mut webhooks = Vec::new();
         for url in &self.webhook {
             for (app, _) in apps {
@@ -104,8 +104,8 @@ fn open(path: &Path) -> Result<Source, Failure> {
     Ok(Source::new(name, text))
 }
 
-fn wrong(why: String, sample: &str) -> Failure {
-    Failure::new(why).help(format!("`pushplan explain {sample}` prints a sample with all settings"))
+fn wrong(why: anyhow::Error, sample: &str) -> Failure {
+    Failure::from(why).help(format!("`pushplan explain {sample}` prints a sample with all settings"))
 }
 
 /// The number of names in a line of the screen.

@@ -1,5 +1,6 @@
 //! Waiting for another running apply.
 
+use anyhow::Context as _;
 use clap::Args;
 use jiff::SignedDuration;
 
@@ -17,8 +18,8 @@ pub struct Turn {
     pub wait: Option<SignedDuration>,
 }
 
-pub fn length(text: &str) -> Result<SignedDuration, String> {
-    let delay = Delay::parse(text).ok_or("expected a duration such as 90s, 10m or 1h30m")?;
+pub fn length(text: &str) -> anyhow::Result<SignedDuration> {
+    let delay = Delay::parse(text).context("expected a duration such as 90s, 10m or 1h30m")?;
     Ok(SignedDuration::from_secs(delay.0))
 }
 

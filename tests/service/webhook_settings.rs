@@ -156,5 +156,5 @@ fn the_sample_of_a_file_of_webhooks_is_right() {
     let other = sample.replace("auth = ", "# ").replace("# authorization = ", "authorization = ");
     assert_eq!(read(&other).unwrap()[1].authorization.as_deref(), Some("Bearer ..."));
     let with_ca = sample.replace("# ca = ", "ca = ");
-    assert!(read(&with_ca).unwrap_err().contains("authority.pem"));
+    assert!(read(&with_ca).unwrap_err().to_string().contains("authority.pem"));
 }

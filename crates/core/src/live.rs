@@ -24,7 +24,7 @@ use jiff::{SignedDuration, Timestamp};
 use pushplan_ledger::Ledger;
 use pushplan_model::address::Address;
 use pushplan_model::cores;
-use pushplan_model::exchange::{Answer, Meaning, Request};
+use pushplan_model::exchange::{Answer, BadAnswer, Meaning, Request};
 use pushplan_model::kinds::{self, Census, Counted, Found, KINDS, Kind, Read};
 use pushplan_model::node::Shared;
 use pushplan_model::nouns::level::Level;
@@ -213,21 +213,21 @@ impl<'l> Fetch<'l> {
         (fetch, asks)
     }
 
-    /// Processes an answer. The error is the reason why the state cannot be computed.
-    pub fn on(&mut self, number: usize, answer: &Answer, now: Timestamp) -> Result<Vec<Ask>, String> {
+    /// Takes in an answer.
+    pub fn on(&mut self, number: usize, answer: &Answer, now: Timestamp) -> Result<Vec<Ask>, BadAnswer> {
         let beside = self.beside(number);
         match (self.take_in(number, answer, now), beside) {
-            (Err(why), Some(beside)) => Ok(self.do_without(beside, why, now)),
+            (Err(why), Some(beside)) => Ok(self.do_without(beside, why.to_string(), now)),
             (taken, _) => taken,
         }
     }
 
-    fn take_in(&mut self, number: usize, answer: &Answer, now: Timestamp) -> Result<Vec<Ask>, String> {
+    fn take_in(&mut self, number: usize, answer: &Answer, now: Timestamp) -> Result<Vec<Ask>, BadAnswer> {
         let Some((purpose, request)) = self.open.remove(&number) else { return Ok(Vec::new()) };
         let mut asks = Vec::new();
         self.sends.at = self.sends.at.max(answer.at);
         let meaning = answer.meaning();
-        let failed = || Err(format!("{request} failed: {}", answer.error()));
+        let failed = || Err(format!("{request} failed: {}", answer.error()).into());
         let body = answer.body.as_ref().unwrap_or(&Value::Null);
         match purpose {
             For::Page(kind) if meaning == Meaning::Done => {
@@ -258,7 +258,7 @@ impl<'l> Fetch<'l> {
                 Meaning::Missing
                     if self.has_gap() || self.stage == Stage::ReadingAgain && self.may_be_ours(kind, &id) =>
                 {
-                    return Err(contradicts_list(&request));
+                    return Err(contradicts_list(&request).into());
                 }
                 // It was deleted since it was listed.
                 Meaning::Missing => drop(self.live.listed.entry(kind.key).or_default().remove(&id)),
@@ -362,7 +362,7 @@ impl<'l> Fetch<'l> {
         body: &Value,
         at: Timestamp,
         asks: &mut Vec<Ask>,
-    ) -> Result<(), String> {
+    ) -> Result<(), BadAnswer> {
         let listed = self.live.listed.entry(kind.key).or_default();
         let found = cores::each(items(kind, request, body)?, |item| kind.api.found(item));
         take_page(kind, request, found, (self.look.level, self.look.settle, at), listed)?;

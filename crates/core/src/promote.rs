@@ -18,7 +18,7 @@ use pushplan_model::kinds::{self, Resource, Segment};
 
 use crate::compare::{Unit, ignoring};
 use crate::plan::{NotPromoted, Why};
-use carried::{FourViews, carried, own_values};
+use carried::{FourViews, Undecided, carried, own_values};
 
 /// One target: its desired state in the work tree, and its applied state.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +104,7 @@ fn fate(address: &Address, from: PromotionSide, to: PromotionSide, own: &[String
                 let seen = FourViews { said: Some(&said.spec), there: Some(&there), other: Some(&other.spec), has };
                 match carried(seen, own) {
                     Ok(spec) => Fate::Behind(Unit { spec: spec.into(), ..other.clone() }),
-                    Err(path) => Fate::Stays(Why::OfTarget(path)),
+                    Err(Undecided(path)) => Fate::Stays(Why::OfTarget(path)),
                 }
             }
         },

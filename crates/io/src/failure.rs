@@ -32,12 +32,12 @@ pub struct Failure {
 }
 
 impl Failure {
-    pub fn new(message: impl Into<String>) -> Self {
-        Self { kind: FailureKind::Other, message: message.into(), help: None }
+    pub fn new(message: impl fmt::Display) -> Self {
+        Self { kind: FailureKind::Other, message: format!("{message:#}"), help: None }
     }
 
     /// Returns the failure of a command line that asks for something impossible.
-    pub fn usage(message: impl Into<String>) -> Self {
+    pub fn usage(message: impl fmt::Display) -> Self {
         Self { kind: FailureKind::Usage, ..Self::new(message) }
     }
 
@@ -60,3 +60,12 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// The contexts and the cause make one line. If the cause is a failure, its kind and its help stay.
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        let message = format!("{error:#}");
+        let cause = error.downcast().unwrap_or_else(|_| Self::new(""));
+        Self { message, ..cause }
+    }
+}

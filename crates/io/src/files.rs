@@ -10,12 +10,12 @@ use std::path::{Component, Path, PathBuf};
 #[derive(Debug)]
 pub struct Unreadable {
     pub path: PathBuf,
-    pub why: ReadError,
+    pub why: FileError,
 }
 
 /// Why a file was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReadError {
+pub enum FileError {
     /// It is not a manifest, because it contains device tests.
     HoldsCases,
     TooLarge {
@@ -25,19 +25,21 @@ pub enum ReadError {
     Other(String),
 }
 
-impl From<&str> for ReadError {
+impl From<&str> for FileError {
     fn from(why: &str) -> Self {
         Self::Other(why.to_owned())
     }
 }
 
-impl From<io::Error> for ReadError {
+impl From<io::Error> for FileError {
     fn from(error: io::Error) -> Self {
         Self::Other(describe(&error))
     }
 }
 
-impl fmt::Display for ReadError {
+impl std::error::Error for FileError {}
+
+impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MIB: u64 = 1024 * 1024;
         match self {
@@ -61,7 +63,7 @@ pub fn manifests(root: &Path, places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Unreadab
     let walk = walk(root, places, is_manifest);
     // A file of device tests has no resources, even if it was named explicitly.
     let (cases, found): (Vec<PathBuf>, Vec<PathBuf>) = walk.found.into_iter().partition(|path| is_cases(path));
-    let cases = cases.into_iter().map(|path| Unreadable { path, why: ReadError::HoldsCases });
+    let cases = cases.into_iter().map(|path| Unreadable { path, why: FileError::HoldsCases });
     (found, walk.unreadable.into_iter().chain(cases).collect())
 }
 
@@ -156,7 +158,7 @@ pub fn is_cases(path: &Path) -> bool {
 }
 
 /// Reads at most `limit` bytes of a regular file. Pipes, devices and larger files are refused before anything is read.
-pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let kind = fs::metadata(path)?;
     if kind.is_dir() {
         return Err("it is a folder".into());
@@ -165,7 +167,7 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         return Err("it is not a regular file".into());
     }
     if kind.len() > limit {
-        return Err(ReadError::TooLarge { size: kind.len(), limit });
+        return Err(FileError::TooLarge { size: kind.len(), limit });
     }
     let mut file = File::open(path)?;
     // One byte more than its size, so that its end is detected without another read.
@@ -183,7 +185,7 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
 }
 
 /// Reads at most `limit` bytes of a regular file. Unlike [`read`], it refuses a symbolic link to one.
-pub fn read_unlinked(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+pub fn read_unlinked(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     if path.is_symlink() {
         return Err("it is a symbolic link, which is not followed".into());
     }
@@ -191,15 +193,15 @@ pub fn read_unlinked(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
 }
 
 /// Reads a stream to its end, or to the limit.
-pub fn read_to_limit(from: impl Read, limit: u64) -> Result<Vec<u8>, ReadError> {
+pub fn read_to_limit(from: impl Read, limit: u64) -> Result<Vec<u8>, FileError> {
     let mut bytes = Vec::new();
     from.take(limit + 1).read_to_end(&mut bytes)?;
     within(bytes, limit)
 }
 
-fn within(bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, ReadError> {
+fn within(bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, FileError> {
     let size = bytes.len() as u64;
-    if size > limit { Err(ReadError::TooLarge { size, limit }) } else { Ok(bytes) }
+    if size > limit { Err(FileError::TooLarge { size, limit }) } else { Ok(bytes) }
 }
 
 /// Why a file that a manifest names is refused.
@@ -209,7 +211,7 @@ pub enum Refused {
     /// It is hidden, like git's settings and the credentials of the built-in service.
     Hidden,
     Link(PathBuf),
-    Unreadable(ReadError),
+    Unreadable(FileError),
 }
 
 /// Returns the parts of a name. Fails if it leads out of its folder or to a hidden file.
@@ -246,22 +248,22 @@ pub fn plain(name: &str) -> String {
 
 /// Creates a file, with the folders that it needs. A reader sees the whole file, and an existing file is never
 /// replaced.
-pub fn create(root: &Path, name: &str, bytes: &[u8]) -> Result<(), String> {
+pub fn create(root: &Path, name: &str, bytes: &[u8]) -> Result<(), FileError> {
     let path = root.join(name);
     let folder = path.parent().unwrap_or(root);
     let link = folder.ancestors().take_while(|folder| *folder != root).find(|folder| folder.is_symlink());
     if let Some(link) = link {
-        return Err(format!("{} is a symbolic link, which is not followed", link.display()));
+        return Err(FileError::Other(format!("{} is a symbolic link, which is not followed", link.display())));
     }
-    fs::create_dir_all(folder).map_err(|error| describe(&error))?;
+    fs::create_dir_all(folder)?;
     let own = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = path.with_file_name(format!(".{own}.{}.new", std::process::id()));
-    let mut file = File::create_new(&beside).map_err(|error| describe(&error))?;
+    let mut file = File::create_new(&beside)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     // Creating a link fails if the name exists.
-    let placed = written.and_then(|()| fs::hard_link(&beside, &path)).map_err(|error| describe(&error));
+    let placed = written.and_then(|()| fs::hard_link(&beside, &path));
     let _ = fs::remove_file(&beside);
-    placed
+    Ok(placed?)
 }
 
 /// Returns a builder of folders that only their owner can read.
@@ -285,25 +287,25 @@ pub fn hide_from_git(folder: &Path) {
 
 /// Replaces the content of a file, so that a reader sees the old or the new content and never a part. Refuses a
 /// symbolic link and a file that may not be written; keeps permissions.
-pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    stage(path, bytes)?.put()
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    Ok(stage(path, bytes)?.put()?)
 }
 
 /// Replaces the contents of several files. Each has its path, and its bytes before and after. All new bytes are on the disk
 /// before the first file is replaced. If a file cannot be replaced, those before it get their old bytes back. The error names
 /// that file, and each file that could not be restored.
-pub fn replace_all(all: &[(PathBuf, [&[u8]; 2])]) -> Result<(), (PathBuf, String)> {
+pub fn replace_all(all: &[(PathBuf, [&[u8]; 2])]) -> Result<(), (PathBuf, FileError)> {
     let mut staged = Vec::new();
     for (path, [_, after]) in all {
         staged.push(stage(path, after).map_err(|why| (path.clone(), why))?);
     }
     for (number, file) in staged.into_iter().enumerate() {
         let path = &all[number].0;
-        if let Err(why) = file.put() {
+        if let Err(error) = file.put() {
             let undone = all[..number].iter().filter(|(path, [before, _])| replace(path, before).is_err());
             let left: Vec<String> = undone.map(|(path, _)| path.display().to_string()).collect();
             let told = if left.is_empty() { String::new() } else { format!("; already changed: {}", left.join(", ")) };
-            return Err((path.clone(), format!("{why}{told}")));
+            return Err((path.clone(), FileError::Other(format!("{}{told}", describe(&error)))));
         }
     }
     Ok(())
@@ -316,8 +318,8 @@ struct Staged {
 }
 
 impl Staged {
-    fn put(self) -> Result<(), String> {
-        fs::rename(&self.beside, &self.path).map_err(|error| describe(&error))
+    fn put(self) -> io::Result<()> {
+        fs::rename(&self.beside, &self.path)
     }
 }
 
@@ -327,8 +329,8 @@ impl Drop for Staged {
     }
 }
 
-fn stage(path: &Path, bytes: &[u8]) -> Result<Staged, String> {
-    let found = fs::symlink_metadata(path).map_err(|error| describe(&error))?;
+fn stage(path: &Path, bytes: &[u8]) -> Result<Staged, FileError> {
+    let found = fs::symlink_metadata(path)?;
     if found.is_symlink() {
         return Err("it is a symbolic link, which is not followed".into());
     }
@@ -341,9 +343,9 @@ fn stage(path: &Path, bytes: &[u8]) -> Result<Staged, String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = path.with_file_name(format!(".{name}.{}.new", std::process::id()));
     // Only a file that this call created is removed: an existing one belongs to someone else.
-    let mut file = File::create_new(&beside).map_err(|error| describe(&error))?;
+    let mut file = File::create_new(&beside)?;
     let staged = Staged { beside, path: path.to_owned() };
     let written = file.write_all(bytes).and_then(|()| file.set_permissions(found.permissions()));
-    written.and_then(|()| file.sync_all()).map_err(|error| describe(&error))?;
+    written.and_then(|()| file.sync_all())?;
     Ok(staged)
 }

@@ -13,6 +13,7 @@ mod whereabouts;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use anyhow::{Context, anyhow};
 use uuid::Uuid;
 
 use super::codec::{self, LIMIT, Seal, Sealed};
@@ -235,7 +236,7 @@ impl Log for Chain {
 
     async fn append(&self, entry: &Entry) -> Result<(), AppendError> {
         let inner = &*self.0;
-        let before = inner.before(entry.seq).await.map_err(AppendError::NotWritten)?;
+        let before = inner.before(entry.seq).await.map_err(AppendError::not_written)?;
         let lineage = before.as_ref().map_or(&inner.fresh, |seal| &seal.lineage);
         let previous = before.as_ref().map(|seal| &seal.checksum);
         let bytes = codec::encode(entry, lineage, previous);
@@ -292,19 +293,21 @@ impl Inner {
     }
 
     /// Returns the seal of the record before a new one; `None` if the new one is the first.
-    async fn before(&self, seq: Seq) -> Result<Option<Seal>, String> {
-        let before = seq.checked_sub(1).ok_or("records are counted from 1")?;
+    async fn before(&self, seq: Seq) -> anyhow::Result<Option<Seal>> {
+        let before = seq.checked_sub(1).context("records are counted from 1")?;
         if before == 0 {
             return Ok(None);
         }
         if let Some(seal) = self.last().seal.filter(|seal| seal.seq == before) {
             return Ok(Some(seal));
         }
-        let stored = self.store.read(Start::At(before)).await.map_err(|error| self.unread(error).message)?;
-        let stored =
-            stored.first().filter(|stored| stored.seq == before).ok_or(format!("record {before} is missing"))?;
-        let sealed = codec::decode(&stored.bytes).map_err(|flaw| format!("record {before} {flaw}"))?;
-        sealed.check(before, None).map_err(|flaw| format!("record {before} {flaw}"))?;
+        let stored = self.store.read(Start::At(before)).await.map_err(|error| self.unread(error))?;
+        let stored = stored
+            .first()
+            .filter(|stored| stored.seq == before)
+            .with_context(|| format!("record {before} is missing"))?;
+        let sealed = codec::decode(&stored.bytes).map_err(|flaw| anyhow!("record {before} {flaw}"))?;
+        sealed.check(before, None).map_err(|flaw| anyhow!("record {before} {flaw}"))?;
         Ok(Some(sealed.seal))
     }
 }

@@ -2,10 +2,12 @@
 
 mod folder;
 
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use anyhow::anyhow;
 use pushplan_model::digest::Digest;
 
 use super::AppendError;
@@ -77,7 +79,7 @@ impl Store for FileStore {
         let inner = Arc::clone(&self.0);
         Box::pin(async move {
             let read = tokio::task::spawn_blocking(move || inner.beside()).await;
-            read.unwrap_or_else(|error| Err(failed(error.to_string())))
+            read.unwrap_or_else(|error| Err(failed(error)))
         })
     }
 
@@ -92,8 +94,8 @@ impl Store for FileStore {
     }
 }
 
-fn failed(why: String) -> Unread {
-    Unread::Failed { why, help: None }
+fn failed(why: impl Display) -> Unread {
+    Unread::Failed { why: why.to_string(), help: None }
 }
 
 /// Whether it is an error if noted records no longer exist.
@@ -107,7 +109,7 @@ impl Inner {
     fn reading(self: Arc<Self>, start: Start, noted: Noted) -> Pending<'static, Result<Vec<Stored>, Unread>> {
         Box::pin(async move {
             let read = tokio::task::spawn_blocking(move || self.read(start, noted)).await;
-            read.unwrap_or_else(|error| Err(failed(error.to_string())))
+            read.unwrap_or_else(|error| Err(failed(error)))
         })
     }
 
@@ -200,18 +202,18 @@ impl Inner {
     }
 
     fn stored(&self, seq: Seq) -> Result<Stored, Unread> {
-        let unreadable = |why| {
+        let unreadable = |why: anyhow::Error| {
             let help = format!("{}; make it readable and run the command again", last_good(seq));
-            Unread::Failed { why, help: Some(help) }
+            Unread::Failed { why: why.to_string(), help: Some(help) }
         };
         let bytes = self.folder.read(seq).map_err(unreadable)?;
         Ok(Stored { seq, bytes: bytes.ok_or(Unread::Missing { seq, there: seq })? })
     }
 
     fn create(&self, seq: Seq, bytes: &[u8], previous: Option<&Digest>) -> Result<(), AppendError> {
-        self.follows(seq, previous).map_err(AppendError::NotWritten)?;
+        self.follows(seq, previous).map_err(AppendError::not_written)?;
         if !self.is_made.load(Ordering::Acquire) {
-            self.folder.make().map_err(AppendError::NotWritten)?;
+            self.folder.make().map_err(AppendError::not_written)?;
             self.folder.clean(seq);
             self.is_made.store(true, Ordering::Release);
         }
@@ -221,13 +223,13 @@ impl Inner {
     }
 
     /// Checks that the record before `seq` is still the one that was read: another ledger may have replaced it.
-    fn follows(&self, seq: Seq, previous: Option<&Digest>) -> Result<(), String> {
+    fn follows(&self, seq: Seq, previous: Option<&Digest>) -> anyhow::Result<()> {
         let Some(previous) = previous else { return Ok(()) };
         let before = seq - 1;
         match self.folder.tail(before)? {
             Some(tail) if codec::stated(&tail) == Some(previous.as_str()) => Ok(()),
-            Some(_) => Err(format!("record {before} has changed since it was read")),
-            None => Err(format!("record {before} no longer exists")),
+            Some(_) => Err(anyhow!("record {before} has changed since it was read")),
+            None => Err(anyhow!("record {before} no longer exists")),
         }
     }
 

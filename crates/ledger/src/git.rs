@@ -41,7 +41,7 @@ const LAGS: [Duration; 3] = [Duration::from_millis(100), Duration::from_millis(4
 /// The ledger of one target on a git server.
 pub struct GitStore {
     root: PathBuf,
-    remote: Result<Remote, String>,
+    remote: anyhow::Result<Remote>,
     refs: Refs,
     limit: Duration,
     /// The folder for fetched objects, if the repository must not change.
@@ -168,7 +168,7 @@ impl GitStore {
 
     async fn home(&self) -> Result<&Home, Trouble> {
         let find = async {
-            let remote = self.remote.clone().map_err(|why| Trouble::new(&why))?;
+            let remote = self.remote.as_ref().map_err(|why| Trouble::new(&why.to_string()))?.clone();
             Home::find(&self.root, remote, &self.refs, self.limit, self.apart.as_deref()).await
         };
         self.home.get_or_try_init(|| find).await

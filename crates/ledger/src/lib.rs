@@ -83,6 +83,8 @@ pub struct Unreadable {
     pub help: Option<String>,
 }
 
+impl std::error::Error for Unreadable {}
+
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
@@ -98,4 +100,10 @@ pub enum AppendError {
     NotWritten(String),
     /// Whether it was written is unknown.
     Unknown(String),
+}
+
+impl AppendError {
+    fn not_written(why: impl fmt::Display) -> Self {
+        Self::NotWritten(why.to_string())
+    }
 }

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use anyhow::anyhow;
 use object_store::path::Path;
 use object_store::{ObjectStore as _, ObjectStoreExt as _, PutMode};
 use tokio::sync::Mutex;
@@ -58,7 +59,7 @@ impl fmt::Debug for ObjectStore {
 impl ObjectStore {
     /// Returns the records of a target in a place such as `s3://bucket/prefix`. Does not connect yet. Credentials and
     /// endpoints come from the environment, by the conventions of the store's provider.
-    pub fn new(place: &str, target: &str) -> Result<Self, String> {
+    pub fn new(place: &str, target: &str) -> anyhow::Result<Self> {
         Self::open(place, target, StoreVariables::of_the_process(), LIMIT)
     }
 
@@ -68,11 +69,11 @@ impl ObjectStore {
         target: &str,
         variables: impl IntoIterator<Item = (String, String)>,
         limit: Duration,
-    ) -> Result<Self, String> {
+    ) -> anyhow::Result<Self> {
         Self::open(place, target, StoreVariables::new(variables), limit)
     }
 
-    fn open(place: &str, target: &str, settings: StoreVariables, limit: Duration) -> Result<Self, String> {
+    fn open(place: &str, target: &str, settings: StoreVariables, limit: Duration) -> anyhow::Result<Self> {
         let place = ObjectPlace::parse(place)?;
         let folder = place.folder(&plain(target));
         Ok(Self(Arc::new(Inner {
@@ -165,7 +166,7 @@ impl Inner {
 
     async fn create(&self, new: New<'_>) -> Result<(), AppendError> {
         let New { seq, bytes, is_checkpoint, .. } = new;
-        self.prove().await.map_err(AppendError::NotWritten)?;
+        self.prove().await.map_err(AppendError::not_written)?;
         let mut created = Ok(());
         for pause in PAUSES {
             tokio::time::sleep(pause).await;
@@ -227,14 +228,14 @@ impl Inner {
     /// Checks once that the store refuses to create an existing object, before anything depends on it. It creates the
     /// note with its current content, or with that of a ledger without records, so that nothing is left that does not
     /// belong there.
-    async fn prove(&self) -> Result<(), String> {
+    async fn prove(&self) -> anyhow::Result<()> {
         let mut is_proven = self.is_proven.lock().await;
         if *is_proven {
             return Ok(());
         }
         let failed = |failure: Failure| {
             let place = self.place.shown(&self.folder);
-            format!("{place} cannot be written: {failure}; {}", self.place.check())
+            anyhow!("{place} cannot be written: {failure}; {}", self.place.check())
         };
         let there = self.get(NEWEST).await.map_err(failed)?;
         if let Some(note) = there.as_deref().and_then(Note::read) {
@@ -257,7 +258,7 @@ impl Inner {
             let (write, key) = (&self.ways().map_err(failed)?.write, self.key(NEWEST));
             let _ = self.within(write.delete(&key)).await;
         }
-        Err(format!(
+        Err(anyhow!(
             "{} is in a store that ignores the condition `If-None-Match: *` (on Google Cloud Storage, \
              `x-goog-if-generation-match: 0`): it replaced an existing object. Two machines could write the same record, and \
              both would send; use a store that honours the condition",

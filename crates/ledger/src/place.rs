@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::bail;
 use pushplan_io::git::is_secret;
 
 use super::file::FileStore;
@@ -14,7 +15,7 @@ use super::store::{Store, plain};
 pub const HOME: &str = "file:";
 
 /// Opens a place. Takes the text after the scheme, the project's folder and the target.
-type OpenPlace = fn(&str, &Path, &str) -> Result<Arc<dyn Store>, String>;
+type OpenPlace = fn(&str, &Path, &str) -> anyhow::Result<Arc<dyn Store>>;
 
 /// A type of place.
 struct Scheme {
@@ -40,16 +41,16 @@ const SCHEMES: [Scheme; 6] = [
 
 /// Opens the store of a target's records; without a place, in a folder next to the manifests. Does not contact the
 /// place yet.
-pub fn open(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
+pub fn open(place: Option<&str>, root: &Path, target: &str) -> anyhow::Result<Arc<dyn Store>> {
     let place = place.unwrap_or(HOME);
     let Some(scheme) = SCHEMES.iter().find(|scheme| place.starts_with(scheme.start)) else {
         let forms = choices();
-        return Err(match shown(place) {
+        match shown(place) {
             hidden if hidden == HIDDEN => {
-                format!("it is none of {forms}; it is not shown because it may contain a password")
+                bail!("it is none of {forms}; it is not shown because it may contain a password")
             }
-            shown => format!("`{shown}` is none of {forms}"),
-        });
+            shown => bail!("`{shown}` is none of {forms}"),
+        }
     };
     (scheme.open)(place, root, target)
 }
@@ -62,7 +63,7 @@ pub fn choices() -> String {
 
 /// Opens the store of a target's records for a command that only inspects them. Records in git are fetched into the folder
 /// `apart`, which the caller deletes afterwards.
-pub fn open_to_look(place: Option<&str>, root: &Path, target: &str, apart: &Path) -> Result<Arc<dyn Store>, String> {
+pub fn open_to_look(place: Option<&str>, root: &Path, target: &str, apart: &Path) -> anyhow::Result<Arc<dyn Store>> {
     match place {
         #[cfg(feature = "git")]
         Some(commits) if commits.starts_with("git") => Ok(Arc::new(on_server(commits, root, target)?.apart(apart))),
@@ -96,7 +97,7 @@ pub fn is_same(one: &str, other: &str, root: &Path, target: &str) -> bool {
 
 /// Returns what is wrong with a place in a file that others read; `None` if nothing is.
 pub fn objection(place: &str) -> Option<String> {
-    open(Some(place), Path::new("."), "local").err().or_else(|| open_secret(place))
+    open(Some(place), Path::new("."), "local").err().map(|why| why.to_string()).or_else(|| open_secret(place))
 }
 
 /// Returns a message if a place contains a password.
@@ -108,46 +109,46 @@ pub fn open_secret(place: &str) -> Option<String> {
 
 /// The error for a place whose feature was not built into this program.
 #[cfg(not(all(feature = "git", feature = "object", feature = "postgres")))]
-fn left_out(place: &str, feature: &str) -> String {
-    format!("`{}` needs a pushplan that was built with the feature `{feature}`", shown(place))
+fn left_out<T>(place: &str, feature: &str) -> anyhow::Result<T> {
+    bail!("`{}` needs a pushplan that was built with the feature `{feature}`", shown(place))
 }
 
 #[cfg(feature = "postgres")]
-fn database(place: &str, _: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
+fn database(place: &str, _: &Path, target: &str) -> anyhow::Result<Arc<dyn Store>> {
     Ok(Arc::new(super::postgres::PostgresStore::new(place, target)?))
 }
 
 #[cfg(not(feature = "postgres"))]
-fn database(place: &str, _: &Path, _: &str) -> Result<Arc<dyn Store>, String> {
-    Err(left_out(place, "postgres"))
+fn database(place: &str, _: &Path, _: &str) -> anyhow::Result<Arc<dyn Store>> {
+    left_out(place, "postgres")
 }
 
 #[cfg(feature = "object")]
-fn objects(place: &str, _: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
+fn objects(place: &str, _: &Path, target: &str) -> anyhow::Result<Arc<dyn Store>> {
     Ok(Arc::new(super::object::ObjectStore::new(place, target)?))
 }
 
 #[cfg(not(feature = "object"))]
-fn objects(place: &str, _: &Path, _: &str) -> Result<Arc<dyn Store>, String> {
-    Err(left_out(place, "object"))
+fn objects(place: &str, _: &Path, _: &str) -> anyhow::Result<Arc<dyn Store>> {
+    left_out(place, "object")
 }
 
 #[cfg(not(feature = "git"))]
-fn commits(place: &str, _: &Path, _: &str) -> Result<Arc<dyn Store>, String> {
-    Err(left_out(place, "git"))
+fn commits(place: &str, _: &Path, _: &str) -> anyhow::Result<Arc<dyn Store>> {
+    left_out(place, "git")
 }
 
 #[cfg(feature = "git")]
-fn commits(place: &str, root: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
+fn commits(place: &str, root: &Path, target: &str) -> anyhow::Result<Arc<dyn Store>> {
     Ok(Arc::new(on_server(place, root, target)?))
 }
 
 #[cfg(feature = "git")]
-fn on_server(place: &str, root: &Path, target: &str) -> Result<GitStore, String> {
+fn on_server(place: &str, root: &Path, target: &str) -> anyhow::Result<GitStore> {
     let remote = match place.strip_prefix("git") {
         Some("") => None,
         Some(rest) if rest.len() > 1 && rest.starts_with(':') => Some(&rest[1..]),
-        _ => return Err(format!("`{}` is neither git nor git:REMOTE", shown(place))),
+        _ => bail!("`{}` is neither git nor git:REMOTE", shown(place)),
     };
     Ok(GitStore::new(root, remote, target))
 }

@@ -12,6 +12,7 @@ mod trouble;
 
 use std::sync::Arc;
 
+use anyhow::bail;
 use pushplan_io::client::Patience;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
@@ -71,10 +72,10 @@ enum Attempt {
 impl PostgresStore {
     /// Returns the ledger of a target at `postgres://user@host:port/database/schema?sslmode=…&sslrootcert=…`. Does not
     /// contact the server yet.
-    pub fn new(place: &str, target: &str) -> Result<Self, String> {
+    pub fn new(place: &str, target: &str) -> anyhow::Result<Self> {
         let place = PostgresPlace::parse_with(place, |name| std::env::var(name).ok())?;
         if target.contains('\0') {
-            return Err("the name of the target contains a zero byte".to_owned());
+            bail!("the name of the target contains a zero byte");
         }
         Ok(Self { sql: Sql::new(&place.schema), connector: Connector::new(place), target: target.to_owned() })
     }

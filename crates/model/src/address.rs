@@ -136,16 +136,28 @@ impl Serialize for Address {
     }
 }
 
-impl TryFrom<String> for Address {
-    type Error = String;
+/// Why a text is not an address.
+#[derive(Debug)]
+pub struct NotAnAddress(String);
 
-    fn try_from(text: String) -> Result<Self, String> {
+impl fmt::Display for NotAnAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotAnAddress {}
+
+impl TryFrom<String> for Address {
+    type Error = NotAnAddress;
+
+    fn try_from(text: String) -> Result<Self, NotAnAddress> {
         match text.split_once('/') {
             Some((kind, key)) if !kind.is_empty() && !key.is_empty() => match KindKey::find(kind) {
                 Some(kind) => Ok(Self { kind, key: key.to_owned() }),
-                None => Err(format!("`{text}` has an unknown kind: `{kind}`")),
+                None => Err(NotAnAddress(format!("`{text}` has an unknown kind: `{kind}`"))),
             },
-            _ => Err(format!("`{text}` is not an address such as segments/lapsed-buyers")),
+            _ => Err(NotAnAddress(format!("`{text}` is not an address such as segments/lapsed-buyers"))),
         }
     }
 }

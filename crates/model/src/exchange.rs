@@ -102,6 +102,24 @@ pub enum Loss {
     Unknown(String),
 }
 
+/// Why an answer cannot be understood, though the service says that it is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadAnswer(String);
+
+impl<T: Into<String>> From<T> for BadAnswer {
+    fn from(why: T) -> Self {
+        Self(why.into())
+    }
+}
+
+impl fmt::Display for BadAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadAnswer {}
+
 /// The meaning of an answer for its request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use anyhow::{anyhow, bail};
 use jiff::Timestamp;
 
 use super::store::{Kept, Row};
@@ -30,15 +31,15 @@ impl Clock {
     ///
     /// Everything in the data happened before the stored time of the clock, so the clock continues from there or later,
     /// and never from an earlier time.
-    pub fn new(start: Option<Timestamp>, rows: &[Kept]) -> Result<Self, String> {
+    pub fn new(start: Option<Timestamp>, rows: &[Kept]) -> anyhow::Result<Self> {
         let row = rows.iter().find(|row| row.app == NO_APP && row.table == TABLE && row.key == KEY);
         let kept = match row.map(|row| row.value.parse()) {
             None => None,
             Some(Ok(at)) => Some(at),
-            Some(Err(_)) => return Err("the time of the virtual clock in the data cannot be read".to_owned()),
+            Some(Err(_)) => bail!("the time of the virtual clock in the data cannot be read"),
         };
         match (start, kept) {
-            (Some(start), Some(kept)) if start < kept => Err(format!(
+            (Some(start), Some(kept)) if start < kept => Err(anyhow!(
                 "the data stands at {kept}, and time never goes back: --clock {start} is past; leave --clock out to continue from there, or give a later time or another file"
             )),
             (start, kept) => {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use anyhow::anyhow;
 use pushplan_model::source::Source;
 use pushplan_model::text;
 use serde::de::DeserializeOwned;
@@ -38,12 +39,12 @@ pub fn instead<S: AsRef<str>>(name: &str, known: &[S]) -> String {
 }
 
 /// Parses the file. Unknown keys and wrong values are errors.
-pub fn read<T: DeserializeOwned>(source: &Source) -> Result<T, String> {
+pub fn read<T: DeserializeOwned>(source: &Source) -> anyhow::Result<T> {
     toml::from_str(&source.text).map_err(|error| at(source, error.span().unwrap_or_default(), error.message().trim()))
 }
 
 /// Returns an error message, with its position in front.
-pub fn at(source: &Source, range: Range<usize>, message: &str) -> String {
+pub fn at(source: &Source, range: Range<usize>, message: &str) -> anyhow::Error {
     let position = source.position(range.start);
-    format!("{}:{}:{}: {message}", source.path, position.line, position.column)
+    anyhow!("{}:{}:{}: {message}", source.path, position.line, position.column)
 }

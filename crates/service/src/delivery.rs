@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use anyhow::anyhow;
 use jiff::Timestamp;
 use pushplan_model::backoff::Backoff;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
@@ -136,7 +137,7 @@ impl Post {
         let body = serde_json::to_vec(event).map_err(|error| unsent(error.to_string()))?;
         let request = self
             .client()
-            .map_err(unsent)?
+            .map_err(|why| unsent(why.to_string()))?
             .post(self.url.clone())
             .headers(self.headers.clone())
             .header(CONTENT_TYPE, "application/json; charset=UTF-8")
@@ -150,7 +151,7 @@ impl Post {
         }
     }
 
-    fn client(&self) -> Result<&Client, String> {
+    fn client(&self) -> anyhow::Result<&Client> {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
@@ -164,7 +165,7 @@ impl Post {
             // Nothing is encrypted, so no certificates are needed.
             builder = builder.tls_certs_only([]);
         }
-        let client = builder.build().map_err(|error| root(&error))?;
+        let client = builder.build().map_err(|error| anyhow!(root(&error)))?;
         Ok(self.client.get_or_init(|| client))
     }
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
+use anyhow::anyhow;
 use hyper::header::HeaderValue;
 use jiff::Timestamp;
 use subtle::ConstantTimeEq;
@@ -21,8 +22,7 @@ use super::faults::{Faults, History, Lag, Rules};
 use super::request::{Request, RequestBody};
 use super::requests::Requests;
 use super::state::{State, Traffic};
-use super::store::{Kept, Store, Ticket};
-use crate::cannot_start::CannotStart;
+use super::store::{Kept, NotKept, Store, Ticket};
 
 /// The maximum size of a body that is decoded faster than it is handed to another thread, in bytes.
 const LARGE: usize = 16 * 1024;
@@ -64,6 +64,8 @@ pub enum NotDone {
     Defect,
 }
 
+impl std::error::Error for NotDone {}
+
 impl fmt::Display for NotDone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -80,7 +82,7 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, NotDone> {
 }
 
 impl Engine {
-    pub fn open(settings: Settings) -> Result<Self, CannotStart> {
+    pub fn open(settings: Settings) -> anyhow::Result<Self> {
         match &settings.data {
             None => Self::made(settings, None, Vec::new()),
             Some(path) => {
@@ -91,11 +93,11 @@ impl Engine {
     }
 
     /// Opens an engine in memory with the rows of another one: [`Engine::rows`]. Both are independent from then on.
-    pub fn open_from(settings: Settings, rows: Vec<Kept>) -> Result<Self, CannotStart> {
+    pub fn open_from(settings: Settings, rows: Vec<Kept>) -> anyhow::Result<Self> {
         Self::made(settings, None, rows)
     }
 
-    fn made(settings: Settings, store: Option<Store>, kept: Vec<Kept>) -> Result<Self, CannotStart> {
+    fn made(settings: Settings, store: Option<Store>, kept: Vec<Kept>) -> anyhow::Result<Self> {
         let clock = Clock::new(settings.clock, &kept)?;
         let offered = |app: &&str| settings.apps.iter().any(|(key, _)| key == app);
         let unoffered: BTreeSet<String> = owners(&kept).filter(|app| !offered(app)).map(str::to_owned).collect();
@@ -291,7 +293,7 @@ impl Engine {
     /// is accepted.
     async fn durable<T>(&self, value: T, ticket: Option<Ticket>) -> Result<T, NotDone> {
         if let Some(ticket) = ticket
-            && let Err(why) = ticket.kept().await
+            && let Err(NotKept(why)) = ticket.kept().await
         {
             self.fall_back(&why);
             return Err(NotDone::NotKept(why));
@@ -305,7 +307,7 @@ impl Engine {
         match State::new(&self.settings, state.rows_before(), keeps) {
             // The rows contain the connections of the settings as well.
             Ok(before) => *state = before,
-            Err(why) => drop(self.broken.send_replace(Some(why))),
+            Err(why) => drop(self.broken.send_replace(Some(why.to_string()))),
         }
     }
 
@@ -390,10 +392,10 @@ impl Drop for Waiting<'_> {
 }
 
 /// Returns the media type of every body of the API.
-fn media_type(vendor: &str) -> Result<HeaderValue, String> {
+fn media_type(vendor: &str) -> anyhow::Result<HeaderValue> {
     let fits = vendor.starts_with(|first: char| first.is_ascii_alphanumeric())
         && vendor.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-    let wrong = || format!("`{vendor}` is not the name of a vendor: use letters, digits, `-`, `_` and `.`");
+    let wrong = || anyhow!("`{vendor}` is not the name of a vendor: use letters, digits, `-`, `_` and `.`");
     if !fits {
         return Err(wrong());
     }

@@ -8,13 +8,13 @@
 
 pub mod answer;
 pub mod api;
-mod cannot_start;
 pub mod clock;
 pub mod config;
 mod delivery;
 pub mod engine;
 pub mod faults;
 mod http;
+mod in_use;
 pub mod local;
 pub mod places;
 pub mod population;
@@ -30,13 +30,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-pub use cannot_start::CannotStart;
 pub use engine::{Engine, NotDone};
+pub use in_use::InUse;
 pub use pushplan_model::nouns::level::Level;
 
 /// The largest body of a request.
@@ -90,36 +91,32 @@ pub struct Running {
 }
 
 /// Starts a service on a listener: requests are answered when this returns.
-pub async fn start(settings: Settings, listener: TcpListener) -> Result<Running, CannotStart> {
+pub async fn start(settings: Settings, listener: TcpListener) -> anyhow::Result<Running> {
     check(&settings, &listener)?;
     run(Engine::open(settings)?, listener).await
 }
 
 /// Starts a service in memory with the rows of another one: [`Engine::rows`]. Requests are answered when this returns.
-pub async fn start_from(
-    settings: Settings,
-    rows: Vec<store::Kept>,
-    listener: TcpListener,
-) -> Result<Running, CannotStart> {
+pub async fn start_from(settings: Settings, rows: Vec<store::Kept>, listener: TcpListener) -> anyhow::Result<Running> {
     check(&settings, &listener)?;
     run(Engine::open_from(settings, rows)?, listener).await
 }
 
-fn check(settings: &Settings, listener: &TcpListener) -> Result<(), CannotStart> {
-    let address = listener.local_addr().map_err(|error| error.to_string())?;
+fn check(settings: &Settings, listener: &TcpListener) -> anyhow::Result<()> {
+    let address = listener.local_addr()?;
     if let Some(rules) = &settings.faults {
         rules.may_listen(address.ip())?;
     }
     for webhook in &settings.webhooks {
-        webhook.checked().map_err(|why| format!("the webhook {}: {why}", webhook.url))?;
+        webhook.checked().with_context(|| format!("the webhook {}", webhook.url))?;
     }
     Ok(())
 }
 
-async fn run(engine: Engine, listener: TcpListener) -> Result<Running, CannotStart> {
-    let address = listener.local_addr().map_err(|error| error.to_string())?;
+async fn run(engine: Engine, listener: TcpListener) -> anyhow::Result<Running> {
+    let address = listener.local_addr()?;
     let engine = Arc::new(engine);
-    engine.catch_up().await.map_err(|why| why.to_string())?;
+    engine.catch_up().await?;
     let (stop, stopped) = watch::channel(false);
     let mut tasks = vec![
         tokio::spawn(http::serve(engine.clone(), listener, stopped.clone())),

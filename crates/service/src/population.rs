@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use anyhow::anyhow;
 use pushplan_model::node::{Decode, Node, Reader, Tree, from_json};
 use pushplan_model::nouns::vocabulary::MODELS;
 use pushplan_model::source::{FileId, Source};
@@ -40,13 +41,13 @@ pub async fn fill(engine: &Engine, devices: impl Fn(usize) -> Population) -> Res
 }
 
 /// Reads devices from a file: a JSON array, or one device on each line. Errors contain the position.
-pub fn read(name: &str, text: &str) -> Result<Population, String> {
+pub fn read(name: &str, text: &str) -> anyhow::Result<Population> {
     let mut population = Population::new();
     let mut ids = BTreeSet::new();
     let mut add = |node: &Node, source: &Source, line: usize| {
         let at = |start: usize, why: &str| {
             let position = source.position(start);
-            format!("{name}:{}:{}: {why}", line + position.line, position.column)
+            anyhow!("{name}:{}:{}: {why}", line + position.line, position.column)
         };
         let mut reader = Reader::of_wire();
         let form = Form::decode(node, &mut reader);
@@ -68,7 +69,7 @@ pub fn read(name: &str, text: &str) -> Result<Population, String> {
     let tree = |text: &str, source: &Source, line: usize| {
         from_json(FileId::ONLY, text).map_err(|error| {
             let position = source.position(error.at);
-            format!("{name}:{}:{}: not JSON: {}", line + position.line, position.column, error.why)
+            anyhow!("{name}:{}:{}: not JSON: {}", line + position.line, position.column, error.why)
         })
     };
     if text.trim_start().starts_with('[') {
@@ -324,7 +325,7 @@ mod tests {
             ("{\"id\":\"a\",\"device_type\":\"ios\"}\n{\"id\":\"a\",\"device_type\":\"ios\"}", "d:2:1: there are two"),
             ("[{\"id\": \"a/b\", \"device_type\": \"ios\"}]", "d:1:2: the id of a device"),
         ] {
-            let error = read("d", text).unwrap_err();
+            let error = read("d", text).unwrap_err().to_string();
             assert!(error.starts_with(says), "{error}");
         }
     }

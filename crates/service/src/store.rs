@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use crate::cannot_start::CannotStart;
 use file::StoreFile;
 
 /// The maximum time that a transaction may block a worker of the runtime. With a slower disk, the separate thread
@@ -50,7 +49,11 @@ struct Batch {
     done: Option<oneshot::Sender<Stored>>,
 }
 
-type Stored = Result<(), String>;
+type Stored = Result<(), NotKept>;
+
+/// Why a change is not durable.
+#[derive(Clone, Debug)]
+pub struct NotKept(pub String);
 
 /// The batches that wait, and who writes them.
 #[derive(Debug, Default)]
@@ -68,7 +71,7 @@ struct Queue {
     #[cfg(test)]
     transactions: usize,
     /// Why nothing is written any more: later changes depend on what was lost.
-    failed: Option<String>,
+    failed: Option<NotKept>,
     closed: bool,
 }
 
@@ -102,10 +105,10 @@ enum Turn {
 }
 
 impl Ticket {
-    pub async fn kept(self) -> Result<(), String> {
+    pub async fn kept(self) -> Stored {
         match self.0 {
             Turn::Own(duty) => duty.fulfil(),
-            Turn::Others(done) => done.await.unwrap_or_else(|_| Err("the store has stopped".into())),
+            Turn::Others(done) => done.await.unwrap_or_else(|_| Err(NotKept("the store has stopped".into()))),
         }
     }
 }
@@ -180,7 +183,7 @@ impl Desk {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.append(batches.iter().flat_map(|batch| &batch.rows)).map_err(|error| {
             *self.left.lock().unwrap_or_else(PoisonError::into_inner) = file.rows().ok();
-            error.to_string()
+            NotKept(error.to_string())
         })
     }
 
@@ -202,7 +205,7 @@ impl Desk {
 
 impl Store {
     /// Opens the file, returns all of its rows, and starts the separate thread.
-    pub fn open(path: &Path) -> Result<(Self, Vec<Kept>), CannotStart> {
+    pub fn open(path: &Path) -> anyhow::Result<(Self, Vec<Kept>)> {
         let (file, kept) = StoreFile::open(path)?;
         let desk = Arc::new(Desk {
             queue: Mutex::default(),
@@ -212,10 +215,7 @@ impl Store {
             left: Mutex::default(),
         });
         let for_thread = desk.clone();
-        let thread = thread::Builder::new()
-            .name("store".into())
-            .spawn(move || for_thread.write_in_turn())
-            .map_err(|error| error.to_string())?;
+        let thread = thread::Builder::new().name("store".into()).spawn(move || for_thread.write_in_turn())?;
         Ok((Self { desk, thread: Some(thread) }, kept))
     }
 

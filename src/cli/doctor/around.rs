@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use anyhow::anyhow;
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -166,8 +167,8 @@ pub struct Apart(OnceLock<PathBuf>);
 
 impl Apart {
     /// A separate folder for a target.
-    pub fn of(&self, target: usize) -> Result<PathBuf, String> {
-        let cannot = |error: std::io::Error| format!("no temporary folder can be made: {}", files::describe(&error));
+    pub fn of(&self, target: usize) -> anyhow::Result<PathBuf> {
+        let cannot = |error: std::io::Error| anyhow!("no temporary folder can be made: {}", files::describe(&error));
         let whole = self.0.get_or_init(|| std::env::temp_dir().join(format!("pushplan-{}", Uuid::new_v4())));
         let folder = whole.join(target.to_string());
         files::private_folder().recursive(true).create(&folder).map_err(cannot)?;

@@ -81,7 +81,7 @@ async fn asked(
     let answered = match credentials.map(sharing) {
         None => Transport::anonymous(origin.clone(), patience).send_whole(&Request::get(PATH), || true).await,
         Some(Ok(transport)) => transport.send_whole(&Request::get(PATH), || true).await,
-        Some(Err(why)) => Err(Loss::NotSent(why)),
+        Some(Err(why)) => Err(Loss::NotSent(why.to_string())),
     };
     let took = began.1.elapsed();
     let whole = match answered {

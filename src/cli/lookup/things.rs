@@ -100,7 +100,7 @@ async fn content(kind: &'static Kind, listed: &Found, opened: &Opened) -> Result
 
 async fn read(kind: &'static Kind, id: &str, request: &Request, opened: &Opened) -> Result<Option<Found>, Failure> {
     let Some(body) = asking::find(opened, &request.path).await? else { return Ok(None) };
-    kind.api.got(id, &Value::Null, &body).map_err(|why| asking::unclear(&request.path, &why))
+    kind.api.got(id, &Value::Null, &body).map_err(|why| asking::unclear(&request.path, why))
 }
 
 /// The resources with this name; without any, those with the same name in another case.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use anyhow::{anyhow, bail};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
@@ -60,12 +61,12 @@ impl Webhook {
     }
 
     /// Posts news, with retries. After a stop, it ends after at most one attempt.
-    pub async fn post(&self, news: &Value, stop: &Stop) -> Result<(), String> {
+    pub async fn post(&self, news: &Value, stop: &Stop) -> anyhow::Result<()> {
         let mut waits = Backoff::between(ATTEMPTS, FIRST_WAIT);
         loop {
             let Err(why) = self.once(news).await else { return Ok(()) };
             let Some(wait) = waits.next().filter(|_| stop.by().is_none()) else {
-                return Err(format!("{} did not accept the report: {why}", self.origin));
+                bail!("{} did not accept the report: {why}", self.origin);
             };
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
@@ -75,17 +76,17 @@ impl Webhook {
     }
 
     /// One attempt, or why it failed, without the URL.
-    async fn once(&self, news: &Value) -> Result<(), String> {
+    async fn once(&self, news: &Value) -> anyhow::Result<()> {
         let post = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(news.to_string());
         match post.send().await {
             Ok(answer) if answer.status().is_success() => Ok(()),
             Ok(answer) if answer.status().is_redirection() => {
-                Err(format!("it answered {}, and redirects are not followed", answer.status().as_u16()))
+                Err(anyhow!("it answered {}, and redirects are not followed", answer.status().as_u16()))
             }
-            Ok(answer) => Err(format!("it answered {}", answer.status().as_u16())),
-            Err(error) if error.is_timeout() => Err(format!("no answer within {} s", WITHIN.as_secs())),
-            Err(error) if error.is_connect() => Err("it cannot be reached".to_owned()),
-            Err(_) => Err("the connection was lost".to_owned()),
+            Ok(answer) => Err(anyhow!("it answered {}", answer.status().as_u16())),
+            Err(error) if error.is_timeout() => Err(anyhow!("no answer within {} s", WITHIN.as_secs())),
+            Err(error) if error.is_connect() => Err(anyhow!("it cannot be reached")),
+            Err(_) => Err(anyhow!("the connection was lost")),
         }
     }
 }

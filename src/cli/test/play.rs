@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Deref;
 
+use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
 
 use super::why::Reasons;
@@ -62,7 +63,7 @@ pub(crate) async fn play(world: &World, stage: &Stage, case: &Case) -> Result<Ra
         if let Some(event) = &step.event
             && let Err(why) = play.happen(event).await
         {
-            let what = Mismatch::Impossible { why };
+            let what = Mismatch::Impossible { why: why.to_string() };
             play.fail(&step.place, what, Reasons::default());
             break;
         }
@@ -100,7 +101,7 @@ impl Play<'_> {
     }
 
     /// Executes an event, or returns why it is impossible.
-    async fn happen(&self, event: &Event) -> Result<(), String> {
+    async fn happen(&self, event: &Event) -> anyhow::Result<()> {
         let posted = |what: &str, body: Option<Value>| {
             let path = self.own(what);
             async move { self.ask("POST", &path, body).await.map(drop) }
@@ -115,16 +116,18 @@ impl Play<'_> {
                 self.retag(&self.device, tags, |own, tags| own.retain(|tag| !tags.contains(tag))).await
             }
             Event::Tap { from, button } => {
-                let received = self.received().await.map_err(|failure| failure.message)?;
+                let received = self.received().await?;
                 let newest = received.iter().rev().find(|receipt| receipt.sender.as_ref() == Some(from));
                 let push_id = newest.map(|receipt| receipt.push_id.as_str());
-                let push_id = push_id.ok_or_else(|| format!("the device has no notification from {from}"))?;
+                let push_id = push_id.with_context(|| format!("the device has no notification from {from}"))?;
                 let mut tap = json!({ "push_id": push_id });
                 if let Some(button) = button {
                     tap["button"] = button.as_str().into();
                 }
                 // The service names the push by its id, which readers do not know.
-                posted("/tap", Some(tap)).await.map_err(|why| why.replace(push_id, &from.to_string()))
+                posted("/tap", Some(tap))
+                    .await
+                    .map_err(|why| anyhow!(why.to_string().replace(push_id, &from.to_string())))
             }
         }
     }

@@ -99,7 +99,7 @@ impl Reasons {
 
 /// The next send of the resource with this id to this device or to many, if it is waiting.
 async fn waits(play: &Play<'_>, id: &str) -> Result<Option<Timestamp>, Failure> {
-    let due = play.ask("GET", "/local/due", None).await.map_err(Failure::new)?;
+    let due = play.ask("GET", "/local/due", None).await?;
     let is_it = |what: &Value| {
         let what = what.as_object().and_then(|what| what.values().next()).unwrap_or(&Value::Null);
         let is_named = ["id", "experiment", "pipeline"].iter().any(|key| what[key] == id);
@@ -131,7 +131,7 @@ async fn not_set_off(play: &Play<'_>, from: &Address) -> Result<Reasons, Failure
 
 async fn explain(play: &Play<'_>, audience: &Value) -> Result<Value, Failure> {
     let body = json!({ "audience": audience, "device": play.device });
-    play.ask("POST", "/local/audience/explain", Some(body)).await.map_err(Failure::new)
+    Ok(play.ask("POST", "/local/audience/explain", Some(body)).await?)
 }
 
 impl Play<'_> {

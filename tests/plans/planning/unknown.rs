@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
-use pushplan::exchange::Answer;
+use pushplan::exchange::{Answer, BadAnswer};
 use pushplan::ledger::{Gap, Intent, Ledger, Owned, Unconfirmed, Verb};
 use pushplan::live::{Ask, Fetch, Live, LiveState, Look, Proof};
 use pushplan::node::Shared;
@@ -73,7 +73,7 @@ impl<'l> Story<'l> {
     }
 
     /// Answers the next question; `Err` if nothing can be planned then.
-    fn answered(&mut self, path: &str, status: u16, body: Value) -> Result<Vec<Ask>, String> {
+    fn answered(&mut self, path: &str, status: u16, body: Value) -> Result<Vec<Ask>, BadAnswer> {
         while let Some(Ask::WaitUntil(until)) = self.asks.front() {
             assert!(*until >= self.now.checked_add(SignedDuration::from_secs(SETTLE)).expect("a time"), "too soon");
             (self.now, self.waits) = (*until, self.waits + 1);
@@ -148,7 +148,10 @@ fn one_404_does_not_outweigh_the_second_list() {
     story.answer("/api/segments", 200, json!({ "segments": [item("ours")] }));
     story.answer("/api/segments/ours", 404, Value::Null);
     story.answer("/api/segments", 200, json!({ "segments": [item("ours")] }));
-    let why = story.answered("/api/segments/ours", 404, Value::Null).expect_err("the answers contradict each other");
+    let why = story
+        .answered("/api/segments/ours", 404, Value::Null)
+        .expect_err("the answers contradict each other")
+        .to_string();
     assert_eq!(why, "GET /api/segments/ours: the list contains it, but the service answers HTTP 404 for it. Try again");
 }
 
@@ -213,7 +216,7 @@ fn after_a_gap_every_content_is_read() {
     assert_eq!(story.end().0.listed["segments"]["other"].spec, Some(other.into()));
     let mut story = Story::new(look(&ledger));
     story.answer("/api/segments", 200, list);
-    let why = story.answered("/api/segments/other", 404, Value::Null).expect_err("the list shows it");
+    let why = story.answered("/api/segments/other", 404, Value::Null).expect_err("the list shows it").to_string();
     assert!(why.contains("the list contains it"), "{why}");
 }
 

@@ -219,7 +219,7 @@ impl Own {
                             match fetch.on(number, &answer, self.now().wall) {
                                 Ok(asks) => todo.extend(asks),
                                 Err(why) => {
-                                    self.world.borrow_mut().note(|| why);
+                                    self.world.borrow_mut().note(|| why.to_string());
                                     return None;
                                 }
                             }

@@ -201,7 +201,8 @@ fn no_secret_is_in_any_message() {
             assert!(!text.contains(SECRET) && !text.contains(TOKEN), "{text}");
             assert!(text.contains("s3://team/secret/local"), "{text}");
         }
-        let refused = ObjectStore::new("s3://someone:hush-hush-hush@team/x", "local").expect_err("a password");
+        let refused =
+            ObjectStore::new("s3://someone:hush-hush-hush@team/x", "local").expect_err("a password").to_string();
         assert!(!refused.contains(SECRET), "{refused}");
     });
 }

@@ -298,7 +298,7 @@ impl Run {
     fn cannot_be_sent(&self, step: &Step) -> Option<String> {
         match step.verb {
             Verb::Adopt | Verb::Forget | Verb::Move => None,
-            _ => requests::check(step, &self.made, self.plan.level).err(),
+            _ => requests::check(step, &self.made, self.plan.level).err().map(|why| why.to_string()),
         }
     }
 
@@ -344,7 +344,7 @@ impl Run {
             let made = match requests::request(step, &self.made, self.plan.level) {
                 Ok(made) => made,
                 Err(why) => {
-                    self.give_up(number, Fate::Failed { why });
+                    self.give_up(number, Fate::Failed { why: why.to_string() });
                     continue;
                 }
             };

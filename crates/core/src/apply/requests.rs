@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use anyhow::Context;
 use jiff::{SignedDuration, Timestamp};
 use pushplan_ledger::{Ledger, Verb};
 use pushplan_model::exchange::Request;
@@ -22,12 +23,12 @@ pub struct Made {
 
 /// The request of a step that has one, or the reason why there is none. `made` has the ids of segments created since
 /// the plan.
-pub fn request(step: &Step, made: &BTreeMap<String, String>, level: Level) -> Result<Made, String> {
+pub fn request(step: &Step, made: &BTreeMap<String, String>, level: Level) -> anyhow::Result<Made> {
     let api = kinds::api(&step.address);
     let id = step.id.as_deref().unwrap_or_default();
-    let spec = step.spec.as_ref().ok_or("the plan has no content for it")?;
+    let spec = step.spec.as_ref().context("the plan has no content for it")?;
     if step.verb == Verb::Delete {
-        let request = api.delete(id, spec, level).ok_or("the service cannot delete it")?;
+        let request = api.delete(id, spec, level).context("the service cannot delete it")?;
         return Ok(Made { request, refs: step.refs.clone() });
     }
     if step.verb == Verb::Create && !remote::may_name(api.audiences(), spec) {
@@ -39,7 +40,7 @@ pub fn request(step: &Step, made: &BTreeMap<String, String>, level: Level) -> Re
         Verb::Create => api.create(&wire),
         _ => {
             let before = step.before.as_ref().unwrap_or(spec);
-            api.update(id, before, &wire, level).ok_or("the service cannot change it in place")?
+            api.update(id, before, &wire, level).context("the service cannot change it in place")?
         }
     };
     Ok(Made { request, refs })
@@ -47,7 +48,7 @@ pub fn request(step: &Step, made: &BTreeMap<String, String>, level: Level) -> Re
 
 /// Checks that a step has a request, or returns the reason. A creation always has one, once every segment that it names
 /// exists.
-pub fn check(step: &Step, made: &BTreeMap<String, String>, level: Level) -> Result<(), String> {
+pub fn check(step: &Step, made: &BTreeMap<String, String>, level: Level) -> anyhow::Result<()> {
     match &step.spec {
         Some(spec) if step.verb == Verb::Create => refs(step, spec, made).map(drop),
         _ => request(step, made, level).map(drop),
@@ -55,11 +56,11 @@ pub fn check(step: &Step, made: &BTreeMap<String, String>, level: Level) -> Resu
 }
 
 /// The ids of the segments that a spec names, by their keys.
-fn refs(step: &Step, spec: &Shared, made: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, String> {
+fn refs(step: &Step, spec: &Shared, made: &BTreeMap<String, String>) -> anyhow::Result<BTreeMap<String, String>> {
     let mut refs = BTreeMap::new();
     for key in remote::named(kinds::api(&step.address).audiences(), spec) {
         let id = step.refs.get(key).or_else(|| made.get(key));
-        let id = id.ok_or_else(|| format!("the segment {key} does not exist"))?;
+        let id = id.with_context(|| format!("the segment {key} does not exist"))?;
         refs.insert(key.to_owned(), id.clone());
     }
     Ok(refs)

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use anyhow::anyhow;
 use jiff::Timestamp;
 use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_ledger::store::Store;
@@ -49,7 +50,7 @@ pub fn at_place(place: Option<&str>, root: &Path, target: &str) -> Result<Chain,
 pub fn store_at(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn Store>, Failure> {
     trusted(place, root, target).map_err(|untrusted| refused(target, &untrusted))?;
     let store = match place.and_then(place::open_secret) {
-        Some(why) => Err(why),
+        Some(why) => Err(anyhow!(why)),
         None => place::open(place, root, target),
     };
     store.map_err(|why| {

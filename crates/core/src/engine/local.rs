@@ -9,6 +9,7 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::anyhow;
 use jiff::Timestamp;
 use pushplan_io::client::{Credentials, Origin, Patience, Transport, only_its_owner};
 use pushplan_io::failure::Failure;
@@ -18,7 +19,7 @@ use pushplan_model::exchange::{Loss, Request, part};
 use pushplan_model::nouns::level::Level;
 use pushplan_model::text::shell_word;
 use pushplan_project::manifest::LOCAL;
-use pushplan_service::{CannotStart, Running, Settings, population};
+use pushplan_service::{InUse, Running, Settings, population};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
@@ -138,18 +139,18 @@ impl Drop for Note {
 
 /// Reads the note. One that others could have written or read is ignored, because a project may contain any file. One
 /// that cannot be read does not prove that no service runs.
-fn read(path: &Path) -> Result<Option<Served>, String> {
+fn read(path: &Path) -> anyhow::Result<Option<Served>> {
     if path.is_symlink() || path.parent().is_none_or(Path::is_symlink) {
         return Ok(None);
     }
     let file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        opened => opened.map_err(|error| describe(&error))?,
+        opened => opened.map_err(|error| anyhow!(describe(&error)))?,
     };
     if only_its_owner(&file).is_err() {
         return Ok(None);
     }
-    let bytes = files::read_to_limit(file, FILE_LIMIT).map_err(|why| why.to_string())?;
+    let bytes = files::read_to_limit(file, FILE_LIMIT)?;
     Ok(serde_json::from_slice(&bytes).ok())
 }
 
@@ -192,19 +193,19 @@ pub async fn start(service: BuiltIn<'_>, api: Level) -> Result<(Running, Served)
     let data = service.own_data()?;
     let settings =
         Settings { api, apps: vec![(app_key.clone(), master_secret.clone())], data: Some(data), ..Settings::default() };
-    let cannot = |why: CannotStart| match why {
-        CannotStart::InUse(_) => Failure::new("the built-in service of this project is in use by another command")
-            .help(format!(
+    let cannot = |why: anyhow::Error| match why.downcast_ref() {
+        Some(InUse(_)) => {
+            Failure::new("the built-in service of this project is in use by another command").help(format!(
                 "wait for that command, or run `{}` here, which several commands can use at once",
                 service.serve_command()
-            )),
-        CannotStart::Other(why) => Failure::new(format!("the built-in service does not start: {why}")),
+            ))
+        }
+        None => Failure::new(format!("the built-in service does not start: {why:#}")),
     };
-    let listener =
-        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(|error| cannot(error.to_string().into()))?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(|error| cannot(error.into()))?;
     let running = pushplan_service::start(settings, listener).await.map_err(cannot)?;
     let filled = population::fill(&running.engine, |_| population::sample(DEVICES, SEED)).await;
-    filled.map_err(|why| cannot(why.to_string().into()))?;
+    filled.map_err(|why| cannot(why.into()))?;
     let served =
         Served { origin: format!("http://{}", running.address), pid: std::process::id(), app_key, master_secret, api };
     Ok((running, served))

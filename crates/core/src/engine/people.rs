@@ -251,7 +251,7 @@ async fn play<'p>(
     events.sort_by_key(|(_, event)| event.at);
     for (person, TagEvent { at, trigger }) in events {
         replay.wait(*at).await?;
-        happen(&replay, &person.id, trigger).await.map_err(Failure::new)?;
+        happen(&replay, &person.id, trigger).await?;
     }
     replay.wait(until).await?;
     let mut found = BTreeMap::new();
@@ -264,7 +264,7 @@ async fn play<'p>(
     Ok(found)
 }
 
-async fn happen(replay: &Replay<'_>, device: &str, trigger: &TagTrigger) -> Result<(), String> {
+async fn happen(replay: &Replay<'_>, device: &str, trigger: &TagTrigger) -> anyhow::Result<()> {
     let tags = tags(trigger);
     match trigger.removed {
         false => replay.retag(device, &tags, |own, tags| own.extend(tags.iter().cloned())).await,

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use anyhow::{Context, anyhow};
 use jiff::{SignedDuration, Timestamp};
 use pushplan_io::client::{Credentials, Origin, Patience, Reading, Transport, Writing};
 use pushplan_io::failure::Failure;
@@ -68,11 +69,10 @@ impl Stage {
             clock: Some(setup.start),
             ..Settings::default()
         };
-        let cannot = |why: String| Failure::new(format!("the built-in service does not start: {why}"));
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(|error| cannot(error.to_string()))?;
+        let cannot = "the built-in service does not start";
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context(cannot)?;
         let devices = std::mem::take(&mut setup.devices);
-        let running = service::start_from(settings.clone(), devices, listener).await;
-        let running = running.map_err(|error| cannot(error.to_string()))?;
+        let running = service::start_from(settings.clone(), devices, listener).await.context(cannot)?;
         let applied = apply(&setup, &running, &credentials).await;
         let rows = running.engine.rows();
         running.stop().await;
@@ -102,7 +102,7 @@ impl Stage {
     /// A service that starts from the stage, with more devices. They count as existing ones, so they trigger nothing.
     pub fn begin(&self, devices: Vec<Kept>) -> Result<Replay<'_>, Failure> {
         let rows = [self.rows.clone(), devices].concat();
-        let engine = Engine::open_from(self.settings.clone(), rows).map_err(|error| Failure::new(error.to_string()))?;
+        let engine = Engine::open_from(self.settings.clone(), rows)?;
         Ok(Replay::new(engine, &self.ids))
     }
 }
@@ -111,14 +111,14 @@ impl Stage {
 const EXPERIMENTS: &str = "experiments";
 
 /// A device in the form of the control API, as a row of the service, or the reason why the service refuses it.
-pub fn device(id: &str, form: &Value, is_opened: bool, start: Timestamp) -> Result<Kept, String> {
-    let form: Form = understood(form).ok_or("the service does not support it")?;
-    let mut device: Device = form.device().map_err(|refusal| refusal.error)?;
+pub fn device(id: &str, form: &Value, is_opened: bool, start: Timestamp) -> anyhow::Result<Kept> {
+    let form: Form = understood(form).context("the service does not support it")?;
+    let mut device: Device = form.device().map_err(|refusal| anyhow!(refusal.error))?;
     (device.created, device.modified) = (start, start);
     device.has_opted_in = device.opt_in;
     device.first_opened = is_opened.then_some(start);
     device.last_opened = device.first_opened;
-    let value = serde_json::to_string(&device).map_err(|error| error.to_string())?;
+    let value = serde_json::to_string(&device)?;
     Ok(Kept { app: APP_KEY.to_owned(), table: "devices".to_owned(), key: id.to_owned(), value })
 }
 
@@ -136,10 +136,9 @@ async fn apply(setup: &StageSetup<'_>, running: &Running, credentials: &Credenti
     let StageSetup { target, level, start, .. } = *setup;
     let before = start.checked_sub(AROUND_THE_WORLD).unwrap_or(start);
     let (units, past) = pending(setup);
-    let origin = Origin::parse(&format!("http://{}", running.address)).map_err(Failure::new)?;
+    let origin = Origin::parse(&format!("http://{}", running.address))?;
     let place = origin.to_string();
-    let transport: Arc<Transport> =
-        Transport::new(origin, credentials, VENDOR, Patience::default()).map_err(Failure::new)?;
+    let transport: Arc<Transport> = Transport::new(origin, credentials, VENDOR, Patience::default())?;
     let ledger = Ledger::default();
     let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
     let look = Look {

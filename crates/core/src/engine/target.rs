@@ -251,7 +251,7 @@ async fn open_local(shared: &Shared, project: &Project, name: String, target: &T
         Some(found) => opened_local(shared, name, target, found, None),
         None => {
             let (running, served) = local::start(service, wanted(target, true)).await?;
-            let origin = Origin::parse(&served.origin).map_err(Failure::new)?;
+            let origin = Origin::parse(&served.origin)?;
             opened_local(shared, name, target, (origin, served, Timestamp::now()), Some(running))
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use anyhow::anyhow;
 use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_ledger::{Ended, Entry, Record};
 use pushplan_model::address::Address;
@@ -220,9 +221,9 @@ impl Hidden {
     pub(super) fn understood(
         value: &Value,
         (project, tool, commit): (&str, &str, Option<&str>),
-    ) -> Result<Self, String> {
+    ) -> anyhow::Result<Self> {
         let found = |name: &str| value[name].as_str().map(str::to_owned);
-        let odd = |name: &str| format!("{name} is {}", value[name]);
+        let odd = |name: &str| anyhow!("{name} is {}", value[name]);
         let text = |name: &str| found(name).ok_or_else(|| odd(name));
         let flag = |name: &str| match &value[name] {
             Value::Null => Ok(false),
@@ -347,8 +348,8 @@ fn told(plan: &Plan) -> impl Iterator<Item = &[Reason]> {
 }
 
 /// The change in a row.
-fn approved(row: &Value) -> Result<Approved, String> {
-    let odd = || format!("a change is {row}");
+fn approved(row: &Value) -> anyhow::Result<Approved> {
+    let odd = || anyhow!("a change is {row}");
     let Some([address, action, word]) = row.as_array().map(Vec::as_slice) else { return Err(odd()) };
     let (Some(address), Some(action), Some(word)) = (address.as_str(), action.as_str(), word.as_str()) else {
         return Err(odd());

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use anyhow::bail;
 use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_model::digest::Digest;
 use serde_json::{Value, json};
@@ -140,14 +141,14 @@ impl HiddenLine {
         }
         let tool = text("tool").unwrap_or_else(|| "of an unknown version".to_owned());
         let understood = Self::understood(&value, &items, &project, &tool);
-        Some(understood.map_err(|why| Newer { project, targets, tool, why }))
+        Some(understood.map_err(|why| Newer { project, targets, tool, why: why.to_string() }))
     }
 
     /// Parses the hidden data. The error describes the unknown part.
-    fn understood(value: &Value, items: &[Value], project: &str, tool: &str) -> Result<Self, String> {
+    fn understood(value: &Value, items: &[Value], project: &str, tool: &str) -> anyhow::Result<Self> {
         let is_first = value["form"] == FIRST_FORM;
         if !is_first && value["form"] != FORM {
-            return Err(format!("it has the format {}", value["form"]));
+            bail!("it has the format {}", value["form"]);
         }
         let names =
             |value: &Value| value.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect::<Vec<_>>();
@@ -160,7 +161,7 @@ impl HiddenLine {
             }
         };
         if let Some(field) = unknown {
-            return Err(format!("unknown field `{field}`"));
+            bail!("unknown field `{field}`");
         }
         let found = |name: &str| value[name].as_str().map(str::to_owned);
         let number = |name: &str| value[name].as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or(1);

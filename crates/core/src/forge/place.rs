@@ -1,5 +1,6 @@
 //! The host, repository, pull request and token of a CI job, from the environment.
 
+use anyhow::{anyhow, bail};
 use pushplan_io::client::{self, Origin, Secret};
 use pushplan_io::failure::{Failure, FailureKind};
 use reqwest::Url;
@@ -23,13 +24,13 @@ pub struct Base {
 
 impl Base {
     /// Parses an address. It must use https, or be on this machine.
-    fn parse(text: &str) -> Result<Self, String> {
-        let url = Url::parse(text).map_err(|error| format!("{} is not a URL: {error}", client::shown(text)))?;
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        let url = Url::parse(text).map_err(|error| anyhow!("{} is not a URL: {error}", client::shown(text)))?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("it contains a user name or a password".to_owned());
+            bail!("it contains a user name or a password");
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err("it may only have a host and a path".to_owned());
+            bail!("it may only have a host and a path");
         }
         let origin = Origin::parse(&url.origin().ascii_serialization())?;
         Ok(Self { origin, path: url.path().trim_end_matches('/').to_owned() })
@@ -63,7 +64,7 @@ pub struct HostedRepository {
 }
 
 /// Reads a file that the environment names, or returns why it cannot be read.
-type ReadFile<'r> = &'r dyn Fn(&str) -> Result<String, String>;
+type ReadFile<'r> = &'r dyn Fn(&str) -> anyhow::Result<String>;
 
 /// Reads the environment. `event` reads the file with the event of the job.
 pub fn here(env: &dyn Fn(&str) -> Option<String>, event: ReadFile) -> Result<HostedRepository, Failure> {
@@ -94,10 +95,10 @@ fn github(env: &dyn Fn(&str) -> Option<String>, event: ReadFile) -> Result<Hoste
     }
     let token = token(env, "GITHUB_TOKEN", api, "set it in the step: `env: {GITHUB_TOKEN: ${{ github.token }}}`")?;
     let read = |path: String| {
-        let text = event(&path).map_err(|why| format!("cannot be read ({why})"))?;
-        serde_json::from_str(&text).map_err(|_| "is not JSON".to_owned())
+        let text = event(&path).map_err(|why| anyhow!("cannot be read ({why})"))?;
+        serde_json::from_str(&text).map_err(|_| anyhow!("is not JSON"))
     };
-    let event: Result<Value, String> = env("GITHUB_EVENT_PATH").map_or(Ok(Value::Null), read);
+    let event: anyhow::Result<Value> = env("GITHUB_EVENT_PATH").map_or(Ok(Value::Null), read);
     let doubt = event
         .as_ref()
         .err()

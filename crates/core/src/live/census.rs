@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pushplan_model::exchange::Request;
+use pushplan_model::exchange::{BadAnswer, Request};
 use pushplan_model::kinds::{Census, KINDS, Kind};
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ impl Fetch<'_> {
         request: &Request,
         body: &Value,
         asks: &mut Vec<Ask>,
-    ) -> Result<(), String> {
+    ) -> Result<(), BadAnswer> {
         let listed = list.listed;
         let items = body[listed].as_array().ok_or_else(|| format!("{request}: the answer has no `{listed}`"))?;
         for kind in &kinds {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use pushplan_model::exchange::BadAnswer;
 use serde_json::Value;
 
 /// The maximal number of pages of a list. The longest sensible list is far shorter.
@@ -21,32 +22,32 @@ impl Pages {
     /// The path of the next page, from the body of the current one; `None` if it is the last.
     ///
     /// Each page is checked against the origin: the service is trusted with data, not with our credentials.
-    pub fn next(&mut self, origin: &str, current: &str, body: &Value) -> Result<Option<String>, String> {
+    pub fn next(&mut self, origin: &str, current: &str, body: &Value) -> Result<Option<String>, BadAnswer> {
         let next = match &body["next_page"] {
             Value::Null => return Ok(None),
             Value::String(next) if next.is_empty() => return Ok(None),
             Value::String(next) => path(origin, current, next)?,
-            _ => return Err("`next_page` is not a string".to_owned()),
+            _ => return Err("`next_page` is not a string".into()),
         };
         self.seen.insert(current.to_owned());
         if !self.seen.insert(next.clone()) {
-            return Err(format!("the pages of the list form a loop: {next} was already read"));
+            return Err(format!("the pages of the list form a loop: {next} was already read").into());
         }
         let mut lists = body.as_object().into_iter().flatten().filter_map(|(_, value)| value.as_array());
         self.empty = if lists.all(Vec::is_empty) { self.empty + 1 } else { 0 };
         if self.empty > EMPTY {
-            return Err(format!("{EMPTY} pages of the list in a row are empty, but each has a next page"));
+            return Err(format!("{EMPTY} pages of the list in a row are empty, but each has a next page").into());
         }
         if self.seen.len() > MOST {
-            return Err(format!("the list has more than {MOST} pages"));
+            return Err(format!("the list has more than {MOST} pages").into());
         }
         Ok(Some(next))
     }
 }
 
 /// The path and query of a page on the origin.
-fn path(origin: &str, current: &str, next: &str) -> Result<String, String> {
-    let foreign = || Err(format!("`next_page` is on another server: {next}"));
+fn path(origin: &str, current: &str, next: &str) -> Result<String, BadAnswer> {
+    let foreign = || Err(format!("`next_page` is on another server: {next}").into());
     if let Some(rest) = next.strip_prefix(origin) {
         return if rest.starts_with('/') { Ok(rest.to_owned()) } else { foreign() };
     }
@@ -69,7 +70,7 @@ mod tests {
 
     const ORIGIN: &str = "https://messaging.example";
 
-    fn next(page: &Value) -> Result<Option<String>, String> {
+    fn next(page: &Value) -> Result<Option<String>, BadAnswer> {
         Pages::default().next(ORIGIN, "/api/segments?limit=2", &json!({ "next_page": page, "segments": [{}] }))
     }
 

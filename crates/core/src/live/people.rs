@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pushplan_ledger::{Ledger, Verb};
 use pushplan_model::address::Address;
 use pushplan_model::cores;
-use pushplan_model::exchange::Request;
+use pushplan_model::exchange::{BadAnswer, Request};
 use pushplan_model::kinds::{self, Census, Found, Read};
 use pushplan_model::nouns::level::Level;
 use serde_json::Value;
@@ -164,7 +164,7 @@ impl<'l> Fetch<'l> {
         Some((kinds::api(address).own_id(&spec).unwrap_or_default().into(), spec))
     }
 
-    pub(super) fn looked_up(&self, address: &Address, body: &Value) -> Result<LiveState, String> {
+    pub(super) fn looked_up(&self, address: &Address, body: &Value) -> Result<LiveState, BadAnswer> {
         let Some((id, known)) = self.known(address) else { return Ok(LiveState::Absent) };
         Ok(kinds::api(address).got(&id, &known, body)?.map_or(LiveState::Absent, LiveState::There))
     }

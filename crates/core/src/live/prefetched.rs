@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan_ledger::Ledger;
-use pushplan_model::exchange::Request;
+use pushplan_model::exchange::{BadAnswer, Request};
 use pushplan_model::kinds::{self, Census, Found, Kind, Read};
 use pushplan_model::nouns::level::Level;
 use serde_json::Value;
@@ -20,10 +20,10 @@ pub struct PrefetchedLists {
 }
 
 /// The items of a page of a kind's list.
-pub fn items<'b>(kind: &Kind, request: &Request, body: &'b Value) -> Result<&'b [Value], String> {
+pub fn items<'b>(kind: &Kind, request: &Request, body: &'b Value) -> Result<&'b [Value], BadAnswer> {
     let key = kind.api.listed();
     let items = body[key].as_array().map(Vec::as_slice);
-    items.ok_or_else(|| format!("{request}: the answer has no `{key}`"))
+    items.ok_or_else(|| format!("{request}: the answer has no `{key}`").into())
 }
 
 /// Processes a page of a kind's list, item by item. `at` is the time of the page, by the service's clock if it has one.
@@ -33,7 +33,7 @@ pub fn take_page(
     items: impl IntoIterator<Item = Option<Found>>,
     (level, settle, at): (Level, SignedDuration, Timestamp),
     listed: &mut BTreeMap<String, Found>,
-) -> Result<(), String> {
+) -> Result<(), BadAnswer> {
     let by_itself = kind.api.lifecycle(level).read == Read::ListedThenGet;
     for found in items {
         let mut found = found.ok_or_else(|| format!("{request}: an item of the list has no id"))?;

@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 
 use super::PromotionSide;
 
-/// The resulting state, or the first field that cannot be carried over.
-pub(super) type Carried = Result<Value, String>;
+/// The first field of which it cannot be said what the other target gets.
+#[derive(Debug, PartialEq)]
+pub(super) struct Undecided(pub String);
 
 /// The values of variables that only the first target has. A text with one of them was filled in for that target.
 pub(super) fn own_values(from: PromotionSide, to: PromotionSide) -> Vec<String> {
@@ -45,11 +46,11 @@ impl<'v> FourViews<'v> {
 }
 
 /// Computes the new state of the other target.
-pub(super) fn carried(seen: FourViews, own: &[String]) -> Carried {
+pub(super) fn carried(seen: FourViews, own: &[String]) -> Result<Value, Undecided> {
     Ok(field("", seen, own)?.unwrap_or_default())
 }
 
-fn field(path: &str, seen: FourViews, own: &[String]) -> Result<Option<Value>, String> {
+fn field(path: &str, seen: FourViews, own: &[String]) -> Result<Option<Value>, Undecided> {
     let FourViews { said, there, other, has } = seen;
     if said == there || there == other {
         return Ok(other.cloned());
@@ -71,15 +72,15 @@ fn field(path: &str, seen: FourViews, own: &[String]) -> Result<Option<Value>, S
         {
             let item = |at: usize| field(&format!("{path}[{at}]"), seen.map(|value| value.get(at)), own);
             let items = (0..c.len()).map(|at| Ok(item(at)?.unwrap_or_default()));
-            Ok(Some(Value::Array(items.collect::<Result<_, String>>()?)))
+            Ok(Some(Value::Array(items.collect::<Result<_, Undecided>>()?)))
         }
         // If the other target already has git's value, a different value may always have been specific to the first
         // target.
         _ if said == other && (has.is_none() || has != other) => match there {
-            Some(there) if holds_own(there, other, own) => Err(path.to_owned()),
+            Some(there) if holds_own(there, other, own) => Err(Undecided(path.to_owned())),
             there => Ok(there.cloned()),
         },
-        _ => Err(path.to_owned()),
+        _ => Err(Undecided(path.to_owned())),
     }
 }
 
@@ -108,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    fn gets(said: &Value, there: &Value, other: &Value, has: Option<&Value>, own: &str) -> Carried {
+    fn gets(said: &Value, there: &Value, other: &Value, has: Option<&Value>, own: &str) -> Result<Value, Undecided> {
         carried(FourViews { said: Some(said), there: Some(there), other: Some(other), has }, &[own.to_owned()])
     }
 
@@ -125,14 +126,14 @@ mod tests {
     fn what_was_filled_in_for_one_target_is_never_carried_over() {
         let (said, other) = (json!({"who": {"tag": "a-test2"}}), json!({"who": {"tag": "a-live2"}}));
         let there = json!({"who": {"tag": "a-test"}});
-        assert_eq!(gets(&said, &there, &other, None, "none"), Err("who.tag".to_owned()));
+        assert_eq!(gets(&said, &there, &other, None, "none"), Err(Undecided("who.tag".to_owned())));
         // Git now has the same value for both, but not at the time of the apply.
         let (now, there) = (json!({"tag": "b", "number": 1}), json!({"tag": "a-test", "number": 5}));
-        assert_eq!(gets(&now, &there, &now, None, "test"), Err("tag".to_owned()));
-        assert_eq!(gets(&now, &there, &now, None, "5"), Err("number".to_owned()));
+        assert_eq!(gets(&now, &there, &now, None, "test"), Err(Undecided("tag".to_owned())));
+        assert_eq!(gets(&now, &there, &now, None, "5"), Err(Undecided("number".to_owned())));
         assert_eq!(gets(&now, &there, &now, None, "b-test"), Ok(there.clone()));
         // The other target never had the value: it may come from an overlay that no longer exists.
-        assert_eq!(gets(&now, &there, &now, Some(&now), "none"), Err("number".to_owned()));
+        assert_eq!(gets(&now, &there, &now, Some(&now), "none"), Err(Undecided("number".to_owned())));
         let has = json!({"tag": "c", "number": 0});
         assert_eq!(gets(&now, &there, &now, Some(&has), "none"), Ok(there));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pushplan_model::exchange::part;
+use pushplan_model::exchange::{BadAnswer, part};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -50,9 +50,9 @@ impl Channel {
     }
 
     /// The channel of an answer.
-    pub fn read(body: &Value) -> Result<Self, String> {
+    pub fn read(body: &Value) -> Result<Self, BadAnswer> {
         let record = body.get("channel").unwrap_or(body);
-        Self::of(record).ok_or_else(|| "the answer has no channel".to_owned())
+        Self::of(record).ok_or("the answer has no channel".into())
     }
 
     fn of(record: &Value) -> Option<Self> {
@@ -80,7 +80,7 @@ impl NamedUser {
     }
 
     /// The named user of an answer.
-    pub fn read(body: &Value) -> Result<Self, String> {
+    pub fn read(body: &Value) -> Result<Self, BadAnswer> {
         let record = body.get("named_user").unwrap_or(body);
         let id = text(&record["named_user_id"]).ok_or("the answer has no named user")?;
         Ok(Self {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use pushplan_model::exchange::part;
+use anyhow::{Context, bail};
+use pushplan_model::exchange::{BadAnswer, part};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -59,20 +60,20 @@ fn with_query(path: String, query: Option<String>) -> String {
 }
 
 /// Parses a point: latitude, longitude.
-pub fn point(written: &str) -> Result<[f64; 2], String> {
-    let [latitude, longitude] = numbers::<2>(written).ok_or("write LATITUDE,LONGITUDE, such as 52.52,13.405")?;
+pub fn point(written: &str) -> anyhow::Result<[f64; 2]> {
+    let [latitude, longitude] = numbers::<2>(written).context("write LATITUDE,LONGITUDE, such as 52.52,13.405")?;
     on_earth(latitude, longitude)?;
     Ok([latitude, longitude])
 }
 
 /// Parses a box: south, west, north, east.
-pub fn corners(written: &str) -> Result<[f64; 4], String> {
-    let all = numbers::<4>(written).ok_or("write SOUTH,WEST,NORTH,EAST, such as 37.6,-122.6,37.9,-122.0")?;
+pub fn corners(written: &str) -> anyhow::Result<[f64; 4]> {
+    let all = numbers::<4>(written).context("write SOUTH,WEST,NORTH,EAST, such as 37.6,-122.6,37.9,-122.0")?;
     let [south, west, north, east] = all;
     on_earth(south, west)?;
     on_earth(north, east)?;
     if south > north {
-        return Err(format!("the south edge of the box, {south}, is north of its north edge, {north}"));
+        bail!("the south edge of the box, {south}, is north of its north edge, {north}");
     }
     Ok(all)
 }
@@ -82,18 +83,18 @@ fn numbers<const N: usize>(written: &str) -> Option<[f64; N]> {
     numbers?.try_into().ok()
 }
 
-fn on_earth(latitude: f64, longitude: f64) -> Result<(), String> {
+fn on_earth(latitude: f64, longitude: f64) -> anyhow::Result<()> {
     if !(-90.0..=90.0).contains(&latitude) {
-        return Err(format!("{latitude} is not a latitude: the latitude comes first and is between -90 and 90"));
+        bail!("{latitude} is not a latitude: the latitude comes first and is between -90 and 90");
     }
     if !(-180.0..=180.0).contains(&longitude) {
-        return Err(format!("{longitude} is not a longitude: the longitude comes second and is between -180 and 180"));
+        bail!("{longitude} is not a longitude: the longitude comes second and is between -180 and 180");
     }
     Ok(())
 }
 
 /// The places in an answer. Those without an id are skipped, because a manifest cannot name them.
-pub fn places(body: &Value) -> Result<Vec<GeoPlace>, String> {
+pub fn places(body: &Value) -> Result<Vec<GeoPlace>, BadAnswer> {
     let features = body["features"].as_array().ok_or("the answer has no list of places")?;
     Ok(features.iter().filter_map(place).collect())
 }
@@ -134,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_point_that_is_none_is_told() {
-        assert_eq!(point("52.52, 13.405"), Ok([52.52, 13.405]));
+        assert_eq!(point("52.52, 13.405").expect("a point"), [52.52, 13.405]);
         for (written, says) in [
             ("52.52", "LATITUDE,LONGITUDE"),
             ("north,west", "LATITUDE,LONGITUDE"),
@@ -145,11 +146,11 @@ mod tests {
             ("NaN,0", "not a latitude"),
             ("0,inf", "not a longitude"),
         ] {
-            let why = point(written).expect_err(written);
+            let why = point(written).expect_err(written).to_string();
             assert!(why.contains(says), "{written}: {why}");
         }
-        assert!(corners("37.9,-122.6,37.6,-122.0").expect_err("upside down").contains("is north of"));
-        assert!(corners("37.6,-122.6,37.9").expect_err("three").contains("SOUTH,WEST"));
+        assert!(corners("37.9,-122.6,37.6,-122.0").expect_err("upside down").to_string().contains("is north of"));
+        assert!(corners("37.6,-122.6,37.9").expect_err("three").to_string().contains("SOUTH,WEST"));
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use anyhow::{Context, anyhow};
 use jiff::civil::{Date, DateTime};
-use pushplan_model::exchange::part;
+use pushplan_model::exchange::{BadAnswer, part};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -67,17 +68,17 @@ pub enum Moment {
 
 impl Moment {
     /// Parses `2026-11-01`, `2026-11-01 09:00` or `2026-11-01T09:00`, the time in UTC.
-    pub fn parse(written: &str) -> Result<Self, String> {
+    pub fn parse(written: &str) -> anyhow::Result<Self> {
         const FORM: &str = "write a day such as 2026-11-01, or a time in UTC such as 2026-11-01T09:00";
         let written = written.trim();
         // A day must not be followed by a time.
         if !written.contains([' ', 'T', 't', ':']) {
-            return written.parse().map(Self::Day).map_err(|_| FORM.to_owned());
+            return written.parse().map(Self::Day).map_err(|_| anyhow!(FORM));
         }
         let plain = written.strip_suffix(['Z', 'z']).unwrap_or(written);
         let is_plain = plain.bytes().all(|byte| byte.is_ascii_digit() || b"-:T t.".contains(&byte));
         let read = plain.replacen(' ', "T", 1).parse().ok().filter(|_| is_plain);
-        read.map(Self::At).ok_or_else(|| FORM.to_owned())
+        read.map(Self::At).context(FORM)
     }
 
     pub fn first(self) -> DateTime {
@@ -156,7 +157,7 @@ pub struct Periods {
 }
 
 /// Builds one report from the pages of an answer.
-pub fn periods(report: Statistic, pages: &[Value]) -> Result<Periods, String> {
+pub fn periods(report: Statistic, pages: &[Value]) -> Result<Periods, BadAnswer> {
     let mut made = Periods::default();
     let mut columns = BTreeSet::new();
     for page in pages {
@@ -184,7 +185,7 @@ fn platform_rank(name: &str) -> usize {
     ["ios", "android"].iter().position(|known| *known == platform).unwrap_or(2)
 }
 
-fn period(report: Statistic, item: &Value) -> Result<Period, String> {
+fn period(report: Statistic, item: &Value) -> Result<Period, BadAnswer> {
     let unclear =
         || format!("a period in the answer cannot be read: {}", pushplan_model::text::short(&item.to_string(), 80));
     let date = moment(&item["date"]).ok_or_else(unclear)?;
@@ -240,7 +241,7 @@ pub struct Devices {
     pub platforms: Vec<Platform>,
 }
 
-pub fn devices(body: &Value) -> Result<Devices, String> {
+pub fn devices(body: &Value) -> Result<Devices, BadAnswer> {
     let counts = body["counts"].as_object().ok_or("the answer has no counts of devices")?;
     let number = |value: &Value| count(value).unwrap_or_default();
     let mut platforms: Vec<Platform> = counts
@@ -280,7 +281,7 @@ pub struct Push {
 }
 
 /// The pushes of a listing's pages, in the order of the service.
-pub fn pushes(pages: &[Value]) -> Result<Vec<Push>, String> {
+pub fn pushes(pages: &[Value]) -> Result<Vec<Push>, BadAnswer> {
     let mut found = Vec::new();
     for page in pages {
         let items = page["pushes"].as_array().ok_or("the answer has no list of pushes")?;

@@ -11,6 +11,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use anyhow::bail;
 use pushplan_model::digest::Digest;
 use pushplan_model::source::Source;
 use pushplan_model::text;
@@ -276,13 +277,13 @@ fn read(path: &Path) -> Result<BTreeMap<Origin, Section>, Failure> {
 }
 
 /// Returns the two keys of a section that contains this number of tables as well.
-fn pair(section: &toml::Value, name: &str, tables: usize) -> Result<Credentials, String> {
+fn pair(section: &toml::Value, name: &str, tables: usize) -> anyhow::Result<Credentials> {
     let value = |key: &str| section.get(key).and_then(toml::Value::as_str);
     let (Some(app_key), Some(master_secret)) = (value("app_key"), value("master_secret")) else {
-        return Err(format!("[{name}] needs app_key and master_secret, both texts"));
+        bail!("[{name}] needs app_key and master_secret, both texts");
     };
     if section.as_table().is_some_and(|section| section.len() > 2 + tables) {
-        return Err(format!("[{name}] holds more than app_key and master_secret"));
+        bail!("[{name}] holds more than app_key and master_secret");
     }
     Ok(Credentials::new(app_key, master_secret))
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use anyhow::{anyhow, bail};
 use reqwest::Url;
 
 /// The origin of a service. It uses HTTPS, or is on this machine.
@@ -13,23 +14,23 @@ pub struct Origin {
 
 impl Origin {
     /// Returns the origin that a base URL names. The error says why it cannot be one.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> anyhow::Result<Self> {
         let shown = shown(text);
-        let url = Url::parse(text).map_err(|error| format!("{shown} is not a URL: {error}"))?;
+        let url = Url::parse(text).map_err(|error| anyhow!("{shown} is not a URL: {error}"))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(format!("{shown} is not an https URL"));
+            bail!("{shown} is not an https URL");
         }
         if !url.username().is_empty() || url.password().is_some() {
             // It is not repeated, because it contains a secret.
-            return Err("a base URL must not contain credentials: keep them outside the project".into());
+            bail!("a base URL must not contain credentials: keep them outside the project");
         }
         if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
             let end = url.origin().ascii_serialization();
-            return Err(format!("{shown} may only have a scheme, a host and a port: write {end}"));
+            bail!("{shown} may only have a scheme, a host and a port: write {end}");
         }
         let origin = Self { url };
         if origin.url.scheme() == "http" && !origin.is_loopback() {
-            return Err(format!("{shown} is not https: credentials would be sent unencrypted"));
+            bail!("{shown} is not https: credentials would be sent unencrypted");
         }
         Ok(origin)
     }
@@ -46,13 +47,13 @@ impl Origin {
     }
 
     /// Returns the URL of exactly this path: `..` in an id does not lead elsewhere.
-    pub fn url(&self, path: &str) -> Result<Url, String> {
+    pub fn url(&self, path: &str) -> anyhow::Result<Url> {
         let (written, query) = path.split_once('?').map_or((path, None), |(written, query)| (written, Some(query)));
         let mut url = self.url.clone();
         url.set_path(written);
         url.set_query(query);
         if url.path() != written || written.starts_with("//") || path.contains('#') {
-            return Err(format!("`{path}` is not a path of the API"));
+            bail!("`{path}` is not a path of the API");
         }
         Ok(url)
     }
@@ -110,7 +111,7 @@ mod tests {
             ("ftp://ada:hunter2@messaging.example", "is not an https URL"),
             ("https//messaging.example?hunter2", "is not a URL"),
         ] {
-            let error = Origin::parse(text).unwrap_err();
+            let error = Origin::parse(text).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
             assert!(!error.contains("hunter2"), "{error}");
         }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use anyhow::anyhow;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use jiff::{SignedDuration, Timestamp};
@@ -111,7 +112,7 @@ impl Transport {
         credentials: &Credentials,
         vendor: &str,
         patience: Patience,
-    ) -> Result<Arc<Self>, String> {
+    ) -> anyhow::Result<Arc<Self>> {
         Self::sharing(&Clients::default(), origin, credentials, vendor, patience)
     }
 
@@ -123,18 +124,13 @@ impl Transport {
         credentials: &Credentials,
         vendor: &str,
         patience: Patience,
-    ) -> Result<Arc<Self>, String> {
+    ) -> anyhow::Result<Arc<Self>> {
         let media_type = format!("application/vnd.{vendor}+json; version=3");
-        let media_type: HeaderValue = media_type.parse().map_err(|_| {
-            format!(
-                "`{vendor}` is not the name of a \
-            vendor"
-            )
-        })?;
+        let media_type: HeaderValue =
+            media_type.parse().map_err(|_| anyhow!("`{vendor}` is not the name of a vendor"))?;
         let pair = format!("{}:{}", credentials.app_key, credentials.master_secret.reveal());
         let basic = format!("Basic {}", BASE64_STANDARD.encode(pair));
-        let mut authorization =
-            HeaderValue::from_str(&basic).map_err(|_| "the credentials cannot be sent".to_owned())?;
+        let mut authorization = HeaderValue::from_str(&basic).map_err(|_| anyhow!("the credentials cannot be sent"))?;
         authorization.set_sensitive(true);
         let headers = HeaderMap::from_iter([(AUTHORIZATION, authorization), (ACCEPT, media_type.clone())]);
         let struck = Redacted::of(credentials);
@@ -232,8 +228,9 @@ impl Transport {
         may_leave: impl Fn() -> bool + Send + Sync + 'static,
         with_headers: bool,
     ) -> Result<Whole, Loss> {
-        let url = self.origin.url(&request.path).map_err(Loss::NotSent)?;
-        let client = self.client().map_err(Loss::NotSent)?;
+        let not_sent = |why: anyhow::Error| Loss::NotSent(why.to_string());
+        let url = self.origin.url(&request.path).map_err(not_sent)?;
+        let client = self.client().map_err(not_sent)?;
         let method = match request.method {
             Method::Get => reqwest::Method::GET,
             Method::Post => reqwest::Method::POST,
@@ -305,7 +302,7 @@ impl Transport {
         Ok(whole)
     }
 
-    fn client(&self) -> Result<&Client, String> {
+    fn client(&self) -> anyhow::Result<&Client> {
         let made = self.clients.of(&self.origin);
         if let Some(client) = made.get() {
             return Ok(client);
@@ -316,7 +313,7 @@ impl Transport {
 }
 
 /// Creates the client for an origin: it follows no redirect and never sends a request twice.
-pub fn connections(origin: &Origin, patience: Patience) -> Result<Client, String> {
+pub fn connections(origin: &Origin, patience: Patience) -> anyhow::Result<Client> {
     // Another part of the program may have chosen a provider; any will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = Client::builder()
@@ -333,7 +330,7 @@ pub fn connections(origin: &Origin, patience: Patience) -> Result<Client, String
         // Nothing is encrypted, so no certificates are needed.
         builder = builder.tls_certs_only([]);
     }
-    builder.build().map_err(|error| format!("no connection can be made: {}", innermost(&error).to_lowercase()))
+    builder.build().map_err(|error| anyhow!("no connection can be made: {}", innermost(&error).to_lowercase()))
 }
 
 /// Returns the innermost reason of an error, which says what happened, without any header or body.

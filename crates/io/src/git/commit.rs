@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout};
 use std::sync::{Mutex, PoisonError};
 
 use super::{Git, Silent};
-use crate::files::{ReadError, describe};
+use crate::files::{FileError, describe};
 
 /// An entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Commit {
     }
 
     /// Reads at most `limit` bytes of a file.
-    pub fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
+    pub fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, FileError> {
         let id = match self.entries.get(name) {
             Some(TreeEntry::File(id)) => id,
             Some(TreeEntry::Link) => return Err("it is a symbolic link, which is not followed".into()),
@@ -77,7 +77,7 @@ impl Commit {
             Err(error) => {
                 // Its next output would answer another request.
                 *pipe = None;
-                Err(ReadError::Other(format!("git stopped while its output was read: {}", describe(&error))))
+                Err(FileError::Other(format!("git stopped while its output was read: {}", describe(&error))))
             }
         }
     }
@@ -103,7 +103,7 @@ impl Pipe {
     }
 
     /// Returns the bytes of an object. After an outer failure, git must not be used any further.
-    fn read(&mut self, id: &str, limit: u64) -> io::Result<Result<Vec<u8>, ReadError>> {
+    fn read(&mut self, id: &str, limit: u64) -> io::Result<Result<Vec<u8>, FileError>> {
         writeln!(self.ask, "{id}")?;
         self.ask.flush()?;
         let mut head = String::new();
@@ -122,7 +122,7 @@ impl Pipe {
         }
         let mut end = [0];
         self.said.read_exact(&mut end)?;
-        Ok(if size <= limit { Ok(bytes) } else { Err(ReadError::TooLarge { size, limit }) })
+        Ok(if size <= limit { Ok(bytes) } else { Err(FileError::TooLarge { size, limit }) })
     }
 }
 

@@ -104,7 +104,7 @@ pub(super) fn located(root: &Path) -> Result<Option<Located>, Unusable> {
         let help =
             "anyone who can change the project could choose the programs that git runs: delete that `.git`, or clone \
                 the repository again";
-        Unusable::Unsafe { why, help: help.to_owned() }
+        Unusable::Unsafe { why: why.to_string(), help: help.to_owned() }
     })
 }
 

@@ -6,6 +6,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use anyhow::{anyhow, bail};
+
 /// The name that git never tracks: a file with this name cannot come from a commit.
 const NAME: &str = ".git";
 /// A file that names a git directory is one short line.
@@ -20,7 +22,7 @@ pub struct Located {
 
 /// Returns the repository of the innermost folder with a `.git`, or `None` if there is none. The error says why git must not run
 /// there.
-pub fn locate(folder: &Path) -> Result<Option<Located>, String> {
+pub fn locate(folder: &Path) -> anyhow::Result<Option<Located>> {
     let Ok(folder) = real(folder) else { return Ok(None) };
     for top in folder.ancestors() {
         let entry = top.join(NAME);
@@ -29,20 +31,20 @@ pub fn locate(folder: &Path) -> Result<Option<Located>, String> {
             true => named_by(&entry)?,
             false => entry.clone(),
         };
-        let dir = real(&dir).map_err(|_| format!("{} does not name a git directory", entry.display()))?;
+        let dir = real(&dir).map_err(|_| anyhow!("{} does not name a git directory", entry.display()))?;
         if found.is_dir() && !is_git_dir(&dir) {
             continue;
         }
         if let Some(outer) = top.ancestors().find(|outer| is_content(&dir, outer)) {
-            return Err(format!(
+            bail!(
                 "{} names the git directory {}, which is part of the work tree {}",
                 entry.display(),
                 dir.display(),
                 outer.display()
-            ));
+            );
         }
         if !is_git_dir(&dir) {
-            return Err(format!("{} names {}, which is not a git directory", entry.display(), dir.display()));
+            bail!("{} names {}, which is not a git directory", entry.display(), dir.display());
         }
         return Ok(Some(Located { dir, top: top.to_owned() }));
     }
@@ -57,8 +59,8 @@ pub fn real(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// The git directory that the `.git` file of a worktree or a submodule names.
-fn named_by(file: &Path) -> Result<PathBuf, String> {
-    let unreadable = || format!("{} does not name a git directory", file.display());
+fn named_by(file: &Path) -> anyhow::Result<PathBuf> {
+    let unreadable = || anyhow!("{} does not name a git directory", file.display());
     let mut text = String::new();
     let read = File::open(file).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
     read.map_err(|_| unreadable())?;
@@ -97,27 +99,27 @@ mod tests {
         fs::create_dir_all(&sub).expect("a folder");
         // A bare repository in the work tree, with no `.git` anywhere.
         make_git_dir(&sub);
-        assert_eq!(locate(&sub), Ok(None));
+        assert_eq!(locate(&sub).expect("none"), None);
         make_git_dir(&top.join(".git"));
         let outer = Located { dir: top.join(".git"), top: top.clone() };
-        assert_eq!(locate(&sub), Ok(Some(outer.clone())));
-        assert_eq!(locate(&top), Ok(Some(outer.clone())));
+        assert_eq!(locate(&sub).expect("outer"), Some(outer.clone()));
+        assert_eq!(locate(&top).expect("outer"), Some(outer.clone()));
         // An empty `.git` is no repository.
         fs::create_dir(sub.join(".git")).expect("a folder");
-        assert_eq!(locate(&sub), Ok(Some(outer)));
+        assert_eq!(locate(&sub).expect("outer"), Some(outer));
         fs::remove_dir(sub.join(".git")).expect("removed");
         // A submodule.
         make_git_dir(&top.join(".git/modules/sub"));
         fs::write(sub.join(".git"), "gitdir: ../../.git/modules/sub\n").expect("a file");
         let module = Located { dir: top.join(".git/modules/sub"), top: sub.clone() };
-        assert_eq!(locate(&sub.join("objects")), Ok(Some(module)));
+        assert_eq!(locate(&sub.join("objects")).expect("a submodule"), Some(module));
         // A file that names a folder of the work tree, or of the one around it.
         make_git_dir(&top.join("evil"));
         make_git_dir(&sub.join("evil"));
         for named in ["../../evil", "./evil", ".", "evil/../evil"] {
             fs::write(sub.join(".git"), format!("gitdir: {named}\n")).expect("a file");
             let why = locate(&sub).expect_err(named);
-            assert!(why.contains("part of the work tree"), "{why}");
+            assert!(why.to_string().contains("part of the work tree"), "{why}");
         }
         for named in ["gitdir: gone\n", "gitdir: ../../../\n", "x\n", ""] {
             fs::write(sub.join(".git"), named).expect("a file");

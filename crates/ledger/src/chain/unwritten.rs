@@ -5,6 +5,7 @@ mod sorting;
 
 use std::fmt;
 
+use anyhow::{anyhow, bail};
 use pushplan_model::text;
 use uuid::Uuid;
 
@@ -81,10 +82,10 @@ pub struct Twice {
 impl Chain {
     /// Keeps outcomes that could not be appended, and returns their file. The entry has the first number that the run
     /// did not get: records of others from there on are newer.
-    pub fn keep(&self, entry: &Entry) -> Result<String, String> {
+    pub fn keep(&self, entry: &Entry) -> anyhow::Result<String> {
         let inner = &*self.0;
         if !matches!(entry.record, Record::Outcomes(_) | Record::End { .. }) {
-            return Err("only outcomes and the end of a run are kept: nothing else was done on the service".into());
+            bail!("only outcomes and the end of a run are kept: nothing else was done on the service");
         }
         let name = format!("{:08}.{}.json", entry.seq, Uuid::new_v4().simple());
         inner.unwritten.make()?;
@@ -132,8 +133,8 @@ impl Chain {
 
     fn kept_records(&self) -> Result<Vec<Kept>, Unreadable> {
         let folder = &self.0.unwritten;
-        let unreadable = |message: String| {
-            let message = format!("results of an earlier run cannot be read: {message}");
+        let unreadable = |why: anyhow::Error| {
+            let message = format!("results of an earlier run cannot be read: {why}");
             let help = format!("they are not in the ledger; check the files in {}", folder.shown(""));
             Unreadable { message, help: Some(help) }
         };
@@ -146,19 +147,19 @@ impl Chain {
             let file = folder.shown(&name);
             // Another process may have added it to the ledger just now.
             let Some(bytes) = folder.read_file(&name).map_err(unreadable)? else { continue };
-            let sealed = codec::decode(&bytes).map_err(|flaw| unreadable(format!("{file} {flaw}")))?;
+            let sealed = codec::decode(&bytes).map_err(|flaw| unreadable(anyhow!("{file} {flaw}")))?;
             all.push(Kept { entry: sealed.entry, lineage: sealed.seal.lineage, file, name });
         }
         Ok(all)
     }
 
     /// Reads results that were kept for this ledger, on any machine.
-    pub fn kept_in(&self, file: &str, bytes: &[u8]) -> Result<Kept, String> {
+    pub fn kept_in(&self, file: &str, bytes: &[u8]) -> anyhow::Result<Kept> {
         // A copy from a log may have another end of the line.
         let line = [bytes.trim_ascii(), b"\n"].concat();
-        let sealed = codec::decode(&line).map_err(|flaw| format!("{file} {flaw}"))?;
+        let sealed = codec::decode(&line).map_err(|flaw| anyhow!("{file} {flaw}"))?;
         if !matches!(sealed.entry.record, Record::Outcomes(_)) {
-            return Err(format!("{file} contains no results"));
+            bail!("{file} contains no results");
         }
         Ok(Kept { entry: sealed.entry, lineage: sealed.seal.lineage, file: file.to_owned(), name: String::new() })
     }

@@ -4,11 +4,13 @@
 //! name exists, so only one of two writers succeeds. A reader that sees the name sees the whole record, even after a
 //! power failure.
 
+use std::fmt::Display;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use anyhow::{anyhow, bail};
 use pushplan_io::files::{self, describe};
 use uuid::Uuid;
 
@@ -56,9 +58,9 @@ impl Folder {
     }
 
     /// Returns the folders of other targets next to it.
-    pub fn beside(&self) -> Result<Vec<Self>, String> {
+    pub fn beside(&self) -> anyhow::Result<Vec<Self>> {
         let Some(above) = self.path.parent().filter(|above| above.is_dir()) else { return Ok(Vec::new()) };
-        let failed = |error: io::Error| format!("{} cannot be read: {}", above.display(), describe(&error));
+        let failed = |error: io::Error| anyhow!("{} cannot be read: {}", above.display(), describe(&error));
         let mut all = Vec::new();
         for entry in fs::read_dir(above).map_err(failed)? {
             let entry = entry.map_err(failed)?;
@@ -99,10 +101,10 @@ impl Folder {
 
     /// Whether it exists. A symbolic link or anything but a folder is refused: a project does not choose where on the
     /// machine pushplan writes.
-    pub fn exists(&self) -> Result<bool, String> {
+    pub fn exists(&self) -> anyhow::Result<bool> {
         // An unmounted disk would look like a ledger without records.
         if !self.is_own() && !self.root.is_dir() {
-            return Err(format!("{} does not exist; create it, or mount its file system", self.root.display()));
+            bail!("{} does not exist; create it, or mount its file system", self.root.display());
         }
         let mut path = self.root.clone();
         for part in &self.parts {
@@ -110,11 +112,11 @@ impl Folder {
             let shown = || path.strip_prefix(&self.root).unwrap_or(&path).display().to_string();
             match fs::symlink_metadata(&path) {
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-                Err(error) => return Err(format!("{} cannot be read: {}", shown(), describe(&error))),
+                Err(error) => bail!("{} cannot be read: {}", shown(), describe(&error)),
                 Ok(found) if found.is_symlink() => {
-                    return Err(format!("{} is a symbolic link, which is not followed", shown()));
+                    bail!("{} is a symbolic link, which is not followed", shown());
                 }
-                Ok(found) if !found.is_dir() => return Err(format!("{} is not a folder", shown())),
+                Ok(found) if !found.is_dir() => bail!("{} is not a folder", shown()),
                 Ok(_) => {}
             }
         }
@@ -122,19 +124,19 @@ impl Folder {
     }
 
     /// Creates it, private to its owner, and syncs its name to disk. Git ignores pushplan's own folder.
-    pub fn make(&self) -> Result<(), String> {
+    pub fn make(&self) -> anyhow::Result<()> {
         self.make_quickly()?;
         let mut folder = self.root.clone();
         for part in [None].into_iter().chain(self.parts.iter().map(Some)) {
             folder.extend(part);
-            let failed = |error| format!("{} cannot be synced to disk: {}", folder.display(), describe(&error));
+            let failed = |error| anyhow!("{} cannot be synced to disk: {}", folder.display(), describe(&error));
             self.sync(&folder).map_err(failed)?;
         }
         Ok(())
     }
 
     /// Creates it. Its name need not survive a power failure.
-    pub(crate) fn make_quickly(&self) -> Result<(), String> {
+    pub(crate) fn make_quickly(&self) -> anyhow::Result<()> {
         self.exists()?;
         let mut path = self.root.clone();
         for part in &self.parts {
@@ -142,7 +144,7 @@ impl Folder {
             if let Err(error) = files::private_folder().create(&path)
                 && error.kind() != ErrorKind::AlreadyExists
             {
-                return Err(format!("{} cannot be created: {}", self.shown(""), describe(&error)));
+                bail!("{} cannot be created: {}", self.shown(""), describe(&error));
             }
         }
         if self.is_own() {
@@ -158,7 +160,7 @@ impl Folder {
     }
 
     /// Returns the numbers of all records, in order. Refuses unexpected names and skips unfinished records.
-    pub fn records(&self) -> Result<Vec<Seq>, String> {
+    pub fn records(&self) -> anyhow::Result<Vec<Seq>> {
         let mut found = Vec::new();
         self.each(|name, entry| {
             let kind = entry.file_type()?;
@@ -188,39 +190,39 @@ impl Folder {
         });
     }
 
-    fn each(&self, mut look: impl FnMut(Name, &fs::DirEntry) -> io::Result<()>) -> Result<(), String> {
+    fn each(&self, mut look: impl FnMut(Name, &fs::DirEntry) -> io::Result<()>) -> anyhow::Result<()> {
         let entries = match fs::read_dir(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(format!("{} cannot be read: {}", self.shown(""), describe(&error))),
+            Err(error) => bail!("{} cannot be read: {}", self.shown(""), describe(&error)),
             Ok(entries) => entries,
         };
         for entry in entries {
             let looked = entry.and_then(|entry| look(Name::of(&entry.file_name().to_string_lossy()), &entry));
             looked.map_err(|error| match error.kind() {
-                ErrorKind::Other => error.to_string(),
-                _ => format!("{} cannot be read: {}", self.shown(""), describe(&error)),
+                ErrorKind::Other => error.into(),
+                _ => anyhow!("{} cannot be read: {}", self.shown(""), describe(&error)),
             })?;
         }
         Ok(())
     }
 
     /// Returns the bytes of a record; `None` if it does not exist.
-    pub fn read(&self, seq: Seq) -> Result<Option<Vec<u8>>, String> {
+    pub fn read(&self, seq: Seq) -> anyhow::Result<Option<Vec<u8>>> {
         self.read_file(&Self::file_name(seq))
     }
 
-    pub(crate) fn read_file(&self, name: &str) -> Result<Option<Vec<u8>>, String> {
+    pub(crate) fn read_file(&self, name: &str) -> anyhow::Result<Option<Vec<u8>>> {
         let path = self.path.join(name);
-        let failed = |why: &str| format!("{} cannot be read: {why}", self.shown(name));
+        let failed = |why: &dyn Display| anyhow!("{} cannot be read: {why}", self.shown(name));
         match fs::symlink_metadata(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed(&describe(&error))),
-            Ok(_) => files::read_unlinked(&path, LIMIT).map(Some).map_err(|why| failed(&why.to_string())),
+            Ok(_) => files::read_unlinked(&path, LIMIT).map(Some).map_err(|why| failed(&why)),
         }
     }
 
     /// Returns the last bytes of a record, which hold its checksum; `None` if it does not exist.
-    pub fn tail(&self, seq: Seq) -> Result<Option<Vec<u8>>, String> {
+    pub fn tail(&self, seq: Seq) -> anyhow::Result<Option<Vec<u8>>> {
         let read = || {
             let path = self.file(seq);
             if !fs::symlink_metadata(&path)?.is_file() {
@@ -236,7 +238,7 @@ impl Folder {
         match read() {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(format!("{} cannot be read: {}", self.shown(&Self::file_name(seq)), describe(&error))),
+            Err(error) => Err(anyhow!("{} cannot be read: {}", self.shown(&Self::file_name(seq)), describe(&error))),
         }
     }
 
@@ -263,7 +265,7 @@ impl Folder {
                 }
                 Ok(None) => return Err(AppendError::Unknown(format!("whether {} exists is unclear", self.name(seq)))),
                 Err(_) if error.kind() == ErrorKind::AlreadyExists => return Err(AppendError::Conflict),
-                Err(why) => return Err(AppendError::Unknown(why)),
+                Err(why) => return Err(AppendError::Unknown(why.to_string())),
             }
         }
         // A name that was not synced may be lost in a power failure.
@@ -306,7 +308,7 @@ impl Folder {
     }
 
     /// Returns the names of all regular files that are not hidden, in order.
-    pub fn names(&self) -> Result<Vec<String>, String> {
+    pub fn names(&self) -> anyhow::Result<Vec<String>> {
         let mut names = Vec::new();
         self.each(|name, entry| {
             if !matches!(name, Name::Hidden | Name::Unfinished(_)) && entry.file_type()?.is_file() {
@@ -319,8 +321,8 @@ impl Folder {
     }
 
     /// Creates a file that is not a record. When this returns, it is synced to disk.
-    pub(crate) fn create_file(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
-        let failed = |error: &io::Error| format!("{} cannot be written: {}", self.shown(name), describe(error));
+    pub(crate) fn create_file(&self, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
+        let failed = |error: &io::Error| anyhow!("{} cannot be written: {}", self.shown(name), describe(error));
         let unfinished = self.path.join(format!(".{name}.new"));
         let written = write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, self.path.join(name)));
         if let Err(error) = written {

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::{anyhow, bail};
 use pushplan_io::files::describe;
 use pushplan_io::git::Git;
 
@@ -94,10 +95,10 @@ impl Home {
     pub async fn make(&self, root: &Path) -> Result<(), Trouble> {
         let Some(own) = &self.own else { return Ok(()) };
         if self.is_apart {
-            make_private(own).map_err(|why| Trouble::new(&why))?;
+            make_private(own).map_err(|why| Trouble::new(&why.to_string()))?;
         } else {
             for folder in [&root.join(OWN), own] {
-                make_private(folder).map_err(|why| Trouble::new(&why))?;
+                make_private(folder).map_err(|why| Trouble::new(&why.to_string()))?;
             }
         }
         if self.is_made() {
@@ -120,7 +121,7 @@ async fn keeping_apart(git: Git, root: &Path, apart: &Path) -> Result<Git, Troub
         return Err(Trouble::of(&told.err));
     }
     let objects = apart.join("objects");
-    make_private(&objects).map_err(|why| Trouble::new(&why))?;
+    make_private(&objects).map_err(|why| Trouble::new(&why.to_string()))?;
     Ok(git.apart(objects, root.join(told.line())))
 }
 
@@ -156,7 +157,7 @@ fn refuse_inside(top: &Path, folder: &Path) -> Result<(), Trouble> {
 
 /// Creates a folder that only its owner can read. Refuses a symbolic link: a project does not choose where on the
 /// machine pushplan writes.
-fn make_private(folder: &Path) -> Result<(), String> {
+fn make_private(folder: &Path) -> anyhow::Result<()> {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
@@ -164,13 +165,13 @@ fn make_private(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     match builder.create(folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            return Err(format!("{shown} cannot be created: {}", describe(&error)));
+            bail!("{shown} cannot be created: {}", describe(&error));
         }
         _ => {}
     }
     match fs::symlink_metadata(folder) {
         Ok(found) if found.is_dir() => Ok(()),
-        Ok(_) => Err(format!("{shown} is not a folder, or is a symbolic link, which is not followed")),
-        Err(error) => Err(format!("{shown} cannot be read: {}", describe(&error))),
+        Ok(_) => Err(anyhow!("{shown} is not a folder, or is a symbolic link, which is not followed")),
+        Err(error) => Err(anyhow!("{shown} cannot be read: {}", describe(&error))),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use percent_encoding::percent_decode_str;
 use pushplan_io::git::masked;
 use pushplan_model::digest::Digest;
@@ -19,9 +20,9 @@ pub enum Remote {
 
 impl Remote {
     /// Parses the setting. Refuses values that git would take for an option or for a program to run.
-    pub fn read(root: &Path, setting: &str) -> Result<Self, String> {
+    pub fn read(root: &Path, setting: &str) -> anyhow::Result<Self> {
         let shown = masked(setting);
-        let refuse = |why: &str| Err(format!("`{shown}` is not a git remote: {why}"));
+        let refuse = |why: &str| Err(anyhow!("`{shown}` is not a git remote: {why}"));
         if setting.is_empty() || setting.starts_with('-') || setting.contains(|c: char| c.is_control()) {
             return refuse("it must be the name of a remote, the address of a repository, or a folder");
         }
@@ -144,11 +145,12 @@ mod tests {
 
     #[test]
     fn a_setting_is_a_name_an_address_or_a_folder_and_never_an_option() {
-        let read = |setting: &str| Remote::read(Path::new("/p"), setting);
-        assert_eq!(read("origin"), Ok(Remote::Named("origin".into())));
-        assert_eq!(read("git@host.example:team/x.git"), Ok(Remote::Address("git@host.example:team/x.git".into())));
-        assert_eq!(read("../x.git"), Ok(Remote::Folder("/p/../x.git".into())));
-        assert_eq!(read("file:///srv/%78.git").map(|remote| remote.argument()), Ok("/srv/x.git".into()));
+        let refused = |setting: &str| Remote::read(Path::new("/p"), setting).expect_err(setting).to_string();
+        let read = |setting: &str| Remote::read(Path::new("/p"), setting).expect(setting);
+        assert_eq!(read("origin"), Remote::Named("origin".into()));
+        assert_eq!(read("git@host.example:team/x.git"), Remote::Address("git@host.example:team/x.git".into()));
+        assert_eq!(read("../x.git"), Remote::Folder("/p/../x.git".into()));
+        assert_eq!(read("file:///srv/%78.git").argument(), "/srv/x.git");
         for odd in [
             "",
             "-x",
@@ -160,9 +162,9 @@ mod tests {
             "ext://x",
             "ssh://-oProxyCommand=x",
         ] {
-            assert!(read(odd).is_err(), "{odd}");
+            assert!(refused(odd).contains("is not a git remote"), "{odd}");
         }
-        assert!(!read("ftp://ada:secret@host/x").expect_err("refused").contains("secret"));
+        assert!(!refused("ftp://ada:secret@host/x").contains("secret"));
     }
 
     #[test]

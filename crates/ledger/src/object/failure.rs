@@ -46,8 +46,8 @@ impl Failure {
     }
 
     /// Returns a failure from before anything was sent.
-    pub fn before(why: String) -> Self {
-        Self { why, left: Left::Nothing, is_absent: false, is_passing: false }
+    pub fn before(why: impl fmt::Display) -> Self {
+        Self { why: why.to_string(), left: Left::Nothing, is_absent: false, is_passing: false }
     }
 
     pub fn late(limit: Duration) -> Self {

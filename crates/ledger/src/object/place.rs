@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::{anyhow, bail};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::client::{ClientOptions, HttpClient, HttpConnector};
@@ -82,31 +83,27 @@ pub struct ObjectPlace {
 }
 
 impl ObjectPlace {
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> anyhow::Result<Self> {
         let of =
             |provider: Provider| text.strip_prefix(provider.scheme())?.strip_prefix("://").map(|rest| (provider, rest));
         let Some((provider, rest)) = PROVIDERS.into_iter().find_map(of) else {
-            return Err(
-                "a store of objects is s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX".to_owned()
-            );
+            bail!("a store of objects is s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX");
         };
         let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
         let scheme = provider.scheme();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if bucket.is_empty() || !bucket.chars().all(is_plain) {
             // It may contain a password, so it is not repeated.
-            return Err(format!(
+            bail!(
                 "after {scheme}:// the place of the ledger begins with the name of a bucket: letters, digits, `-`, \
                     `_` and `.`, without a password; credentials come from the environment"
-            ));
+            );
         }
         if prefix.contains(['?', '#']) {
-            return Err(format!(
-                "the {scheme}:// place of the ledger has no `?` and no `#`; credentials come from the environment"
-            ));
+            bail!("the {scheme}:// place of the ledger has no `?` and no `#`; credentials come from the environment");
         }
         let path = Path::parse(prefix)
-            .map_err(|error| format!("`{scheme}://{bucket}/{prefix}` is not a valid place for objects: {error}"))?;
+            .map_err(|error| anyhow!("`{scheme}://{bucket}/{prefix}` is not a valid place for objects: {error}"))?;
         let prefix = if path.as_ref().is_empty() { String::new() } else { format!("{path}/") };
         Ok(Self { provider, bucket: bucket.to_owned(), prefix })
     }
@@ -126,7 +123,7 @@ impl ObjectPlace {
     }
 
     /// Creates the clients. Fails if the settings are inconsistent, or if the machine has no certificates.
-    pub fn ways(&self, settings: &StoreVariables, limit: Duration) -> Result<Ways, String> {
+    pub fn ways(&self, settings: &StoreVariables, limit: Duration) -> anyhow::Result<Ways> {
         // Another part of the program may have chosen a provider; any will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let ways = match self.provider {
@@ -134,7 +131,7 @@ impl ObjectPlace {
             Provider::Google => self.google(settings, limit),
             Provider::Azure => self.azure(settings, limit),
         };
-        ways.map_err(|why| settings.mask(&why))
+        ways.map_err(|why| anyhow!(settings.mask(&why.to_string())))
     }
 }
 
@@ -160,11 +157,9 @@ macro_rules! both_ways {
             Wire::Local => builder = builder.with_http_connector(Local { limit: $limit }),
             Wire::Open => builder = builder.with_config($key::Client(ClientConfigKey::AllowHttp), "true"),
         }
-        let failed = |error: object_store::Error| error.to_string();
-        let read = builder.clone().with_retry(again()).build().map_err(failed)?;
+        let read = builder.clone().with_retry(again()).build()?;
         let once = RetryConfig { max_retries: 0, ..again() };
-        let write =
-            builder.with_credentials(Arc::clone(read.credentials())).with_retry(once).build().map_err(failed)?;
+        let write = builder.with_credentials(Arc::clone(read.credentials())).with_retry(once).build()?;
         Ok(Ways { read: Arc::new(read), write: Arc::new(write) })
     }};
 }
@@ -172,7 +167,7 @@ macro_rules! both_ways {
 const AGENT: &str = concat!("pushplan/", env!("CARGO_PKG_VERSION"));
 
 impl ObjectPlace {
-    fn amazon(&self, settings: &StoreVariables, limit: Duration) -> Result<Ways, String> {
+    fn amazon(&self, settings: &StoreVariables, limit: Duration) -> anyhow::Result<Ways> {
         both_ways!(
             self,
             settings,
@@ -187,7 +182,7 @@ impl ObjectPlace {
         )
     }
 
-    fn google(&self, settings: &StoreVariables, limit: Duration) -> Result<Ways, String> {
+    fn google(&self, settings: &StoreVariables, limit: Duration) -> anyhow::Result<Ways> {
         both_ways!(
             self,
             settings,
@@ -201,7 +196,7 @@ impl ObjectPlace {
         )
     }
 
-    fn azure(&self, settings: &StoreVariables, limit: Duration) -> Result<Ways, String> {
+    fn azure(&self, settings: &StoreVariables, limit: Duration) -> anyhow::Result<Ways> {
         both_ways!(
             self,
             settings,
@@ -215,12 +210,12 @@ impl ObjectPlace {
         )
     }
 
-    fn wire(&self, endpoint: Option<&str>, settings: &StoreVariables) -> Result<Wire, String> {
+    fn wire(&self, endpoint: Option<&str>, settings: &StoreVariables) -> anyhow::Result<Wire> {
         let Some(endpoint) = endpoint.filter(|endpoint| !endpoint.starts_with("https://")) else {
             return Ok(Wire::Secure);
         };
         let url = reqwest::Url::parse(endpoint).ok().filter(|url| url.scheme() == "http");
-        let Some(url) = url else { return Err("its endpoint does not begin with https://".to_owned()) };
+        let Some(url) = url else { bail!("its endpoint does not begin with https://") };
         let host = url.host_str().unwrap_or_default();
         let literal = host.trim_matches(['[', ']']).parse::<IpAddr>();
         let allow = format!("{}ALLOW_HTTP", self.provider.prefix());
@@ -230,7 +225,7 @@ impl ObjectPlace {
         {
             Ok(Wire::Open)
         } else {
-            Err(format!(
+            Err(anyhow!(
                 "its endpoint http://{host} is not https: records would be sent unencrypted; use https, or \
                  set {allow}=true"
             ))
@@ -325,15 +320,15 @@ mod tests {
 
     #[test]
     fn a_place_is_a_bucket_and_a_prefix() {
-        let shown = |text: &str| ObjectPlace::parse(text).map(|place| place.shown(&place.folder("local")));
-        assert_eq!(shown("s3://team/pushes"), Ok("s3://team/pushes/local/".into()));
-        assert_eq!(shown("gs://team/pushes/eu/"), Ok("gs://team/pushes/eu/local/".into()));
-        assert_eq!(shown("az://team"), Ok("az://team/local/".into()));
+        let shown = |text: &str| ObjectPlace::parse(text).map(|place| place.shown(&place.folder("local"))).ok();
+        assert_eq!(shown("s3://team/pushes"), Some("s3://team/pushes/local/".into()));
+        assert_eq!(shown("gs://team/pushes/eu/"), Some("gs://team/pushes/eu/local/".into()));
+        assert_eq!(shown("az://team"), Some("az://team/local/".into()));
         for odd in ["s3:team", "http://team", "s3://", "s3:///x", "s3://team/../x", "s3://team/a//b", "s3://team/a?b=c"]
         {
             assert!(ObjectPlace::parse(odd).is_err(), "{odd}");
         }
-        let refused = ObjectPlace::parse("s3://ada:hush-hush@team/x").expect_err("a password");
+        let refused = ObjectPlace::parse("s3://ada:hush-hush@team/x").expect_err("a password").to_string();
         assert!(!refused.contains("hush") && refused.contains("environment"), "{refused}");
     }
 
@@ -341,7 +336,10 @@ mod tests {
     fn what_is_not_encrypted_stays_on_this_machine_unless_it_is_allowed() {
         let place = ObjectPlace::parse("s3://team").expect("a place");
         let open = |variables: &[(&str, &str)]| {
-            place.ways(&settings(variables), Duration::from_secs(1)).map(|_| ()).map_err(|why| why.replace('\n', " "))
+            place
+                .ways(&settings(variables), Duration::from_secs(1))
+                .map(|_| ())
+                .map_err(|why| why.to_string().replace('\n', " "))
         };
         let (key, secret) = (("AWS_ACCESS_KEY_ID", "someone"), ("AWS_SECRET_ACCESS_KEY", "hush-hush"));
         for near in ["http://127.0.0.1:9000", "http://localhost:9000", "http://[::1]:9000"] {

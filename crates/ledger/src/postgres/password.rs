@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, anyhow, bail};
 use pushplan_io::client::{Secret, only_its_owner};
 use pushplan_io::files::read_to_limit;
 
@@ -27,13 +28,13 @@ pub struct Login {
 
 /// Returns the user and the password: from the place, else from `PGUSER` and `PGPASSWORD`, else the user of this
 /// machine and the password file.
-pub fn login(place: &PostgresPlace, variable: impl Fn(&str) -> Option<String>) -> Result<Login, String> {
+pub fn login(place: &PostgresPlace, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Login> {
     let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
     let user = place.user.clone().or_else(|| ["PGUSER", "USER", "LOGNAME", "USERNAME"].into_iter().find_map(variable));
-    let user = user.ok_or_else(|| format!("{} has no user: write postgres://user@…, or set PGUSER", place.shown))?;
+    let user = user.with_context(|| format!("{} has no user: write postgres://user@…, or set PGUSER", place.shown))?;
     let is_other = other_server(place, &variable);
     if let (Some(why), None) = (&place.weaker, &is_other) {
-        return Err(why.clone());
+        bail!("{why}");
     }
     let from_environment = variable("PGPASSWORD");
     let mut passed_over = None;
@@ -54,14 +55,14 @@ pub fn login(place: &PostgresPlace, variable: impl Fn(&str) -> Option<String>) -
     let file = variable("PGPASSFILE").map(PathBuf::from).or_else(|| Some(home()?.join(beneath)));
     Ok(match file.map(|file| (read(&file), file)) {
         None | Some((Ok(None), _)) => Login { user, password: None, passed_over },
-        Some((Err(why), _)) => Login { user, password: None, passed_over: Some(why) },
+        Some((Err(why), _)) => Login { user, password: None, passed_over: Some(why.to_string()) },
         Some((Ok(Some(text)), file)) => match (entry(&text, place, &user), is_other) {
             (Some(PasswordLine { names_server: false, .. }), Some(why)) => {
                 let why = format!("a line of {} for every server was not used: {why}", file.display());
                 Login { user, password: None, passed_over: Some(why) }
             }
             (Some(PasswordLine { password, .. }), _) => match &place.weaker {
-                Some(why) => return Err(why.clone()),
+                Some(why) => bail!("{why}"),
                 None => Login { user, password: Some(password), passed_over: None },
             },
             (None, _) => Login { user, password: None, passed_over },
@@ -97,17 +98,17 @@ fn other_server(place: &PostgresPlace, variable: &dyn Fn(&str) -> Option<String>
 }
 
 /// Reads a password file; `None` if there is none.
-fn read(path: &Path) -> Result<Option<String>, String> {
+fn read(path: &Path) -> anyhow::Result<Option<String>> {
     let shown = path.display();
     // A device or a pipe is not a password file, and may never end.
     if !path.metadata().is_ok_and(|about| about.is_file()) {
         return Ok(None);
     }
-    let file = File::open(path).map_err(|error| format!("{shown} cannot be read ({error})"))?;
+    let file = File::open(path).map_err(|error| anyhow!("{shown} cannot be read ({error})"))?;
     only_its_owner(&file)
-        .map_err(|mode| format!("{shown} is open to others (mode {mode:o}) and was ignored: run chmod 600 {shown}"))?;
-    let bytes = read_to_limit(file, FILE_LIMIT).map_err(|why| format!("{shown} cannot be read: {why}"))?;
-    String::from_utf8(bytes).map(Some).map_err(|_| format!("{shown} is not UTF-8"))
+        .map_err(|mode| anyhow!("{shown} is open to others (mode {mode:o}) and was ignored: run chmod 600 {shown}"))?;
+    let bytes = read_to_limit(file, FILE_LIMIT).map_err(|why| anyhow!("{shown} cannot be read: {why}"))?;
+    String::from_utf8(bytes).map(Some).map_err(|_| anyhow!("{shown} is not UTF-8"))
 }
 
 /// The content of a line of a password file.
@@ -255,7 +256,7 @@ mod tests {
             login(&PostgresPlace::parse_with(weak, variable).expect("a place"), variable)
         };
         for given in [&named[..], &named[..1], &[file]] {
-            let why = login_at(given).expect_err("refused");
+            let why = login_at(given).expect_err("refused").to_string();
             assert!(why.contains("set PGSSLMODE=disable where pushplan runs") && !why.contains("hush"), "{why}");
             assert!(login_at(&[given, &[("PGSSLMODE", "require")]].concat()).is_ok());
         }

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use anyhow::{Context, anyhow, bail};
 use percent_encoding::percent_decode_str;
 use pushplan_io::client::Secret;
 use pushplan_model::text::all_of;
@@ -65,19 +66,19 @@ pub enum Roots {
 
 impl PostgresPlace {
     #[cfg(test)]
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> anyhow::Result<Self> {
         Self::parse_with(text, |_| None)
     }
 
     /// Parses a place. It may require more of TLS than `PGSSLMODE` and `PGSSLROOTCERT`, and never less. Errors do not
     /// repeat what may be a password.
-    pub(crate) fn parse_with(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+    pub(crate) fn parse_with(text: &str, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Self> {
         let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"));
-        let rest = rest.ok_or("a place in PostgreSQL begins with postgres://")?;
+        let rest = rest.context("a place in PostgreSQL begins with postgres://")?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         if path.contains('@') || query.contains('@') || text.contains('#') {
-            return Err(format!("the place cannot be read: {ENCODE}"));
+            bail!("the place cannot be read: {ENCODE}");
         }
         let (user, address) = authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
         let (user, password) = match user.map(|user| user.split_once(':').unwrap_or((user, ""))) {
@@ -102,9 +103,10 @@ impl PostgresPlace {
         place.weaker = settings.weaker(&place.host, variable);
         let settings = settings.with(variable)?;
         if place.host == Host::Name(String::new()) {
-            return Err("the place has no server: write postgres://user@host/database/schema, or \
+            bail!(
+                "the place has no server: write postgres://user@host/database/schema, or \
                 postgres://user@/database/schema?host=/run/postgresql for a Unix socket"
-                .to_owned());
+            );
         }
         place.security = settings.security(&place.host)?;
         place.shown = place.show(port.is_some() || settings.has_port);
@@ -112,7 +114,7 @@ impl PostgresPlace {
     }
 
     /// Applies the query parameters.
-    fn take(&mut self, query: &str) -> Result<ConnectionSettings, String> {
+    fn take(&mut self, query: &str) -> anyhow::Result<ConnectionSettings> {
         let mut settings = ConnectionSettings::default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -121,7 +123,7 @@ impl PostgresPlace {
                 "host" if value.starts_with('/') => self.host = Host::Socket(PathBuf::from(value)),
                 "host" => self.host = Host::Name(value),
                 "port" => {
-                    self.port = value.parse().map_err(|_| "the port of the place is not a number".to_owned())?;
+                    self.port = value.parse().map_err(|_| anyhow!("the port of the place is not a number"))?;
                     settings.has_port = true;
                 }
                 "user" => self.user = filled(value),
@@ -129,9 +131,10 @@ impl PostgresPlace {
                 "sslmode" => settings.mode = Some(value),
                 "sslrootcert" => settings.roots = filled(value),
                 _ => {
-                    return Err("after its `?`, a place in PostgreSQL may only have host, port, user, password, \
+                    bail!(
+                        "after its `?`, a place in PostgreSQL may only have host, port, user, password, \
                         sslmode and sslrootcert"
-                        .to_owned());
+                    );
                 }
             }
         }
@@ -163,23 +166,24 @@ struct ConnectionSettings {
 const MODES: [&str; 5] = ["disable", "prefer", "require", "verify-ca", "verify-full"];
 
 /// Returns the strength of a mode; fails if it does not exist.
-fn strength(name: &str, mode: &str) -> Result<usize, String> {
+fn strength(name: &str, mode: &str) -> anyhow::Result<usize> {
     let found = MODES.iter().position(|known| *known == mode);
-    found.ok_or_else(|| format!("{name} is one of {}", MODES.join(", ")))
+    found.with_context(|| format!("{name} is one of {}", MODES.join(", ")))
 }
 
 impl ConnectionSettings {
     /// Adds the settings of the environment: the stronger mode counts, and the authority of the environment. Otherwise,
     /// anyone who can change the place could have the password sent to another server.
-    fn with(self, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+    fn with(self, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Self> {
         let (asked, roots) = (variable("PGSSLMODE"), variable("PGSSLROOTCERT"));
         let here = self.mode.as_deref().map(|mode| strength("sslmode", mode)).transpose()?;
         let there = asked.as_deref().map(|mode| strength("PGSSLMODE", mode)).transpose()?;
         let is_checked = there.is_some_and(|mode| MODES[mode].starts_with("verify"));
         if is_checked && roots.is_none() && self.roots.as_ref().is_some_and(|roots| roots != "system") {
-            return Err("PGSSLMODE requires a check of the server, but only the place names the authority: set \
+            bail!(
+                "PGSSLMODE requires a check of the server, but only the place names the authority: set \
                 PGSSLROOTCERT to that file where pushplan runs, or remove sslrootcert"
-                .to_owned());
+            );
         }
         // An authority without a mode means that the server is verified; with the system's, by its name as well,
         // because anyone can get a certificate from those.
@@ -216,7 +220,7 @@ impl ConnectionSettings {
 
     /// Returns the security as libpq would, with two exceptions: a server on another machine is verified by default,
     /// and nothing is sent there unencrypted unless a setting explicitly asks for that.
-    fn security(&self, host: &Host) -> Result<Security, String> {
+    fn security(&self, host: &Host) -> anyhow::Result<Security> {
         let is_here = match host {
             Host::Socket(_) => return Ok(Security::Plain),
             Host::Name(name) => is_loopback(name),
@@ -227,18 +231,17 @@ impl ConnectionSettings {
         let mode = self.mode.as_deref().unwrap_or(usual);
         Ok(match (mode, file) {
             ("disable", _) => Security::Plain,
-            ("verify-full", file) => Security::Named(file.unwrap_or(Roots::System)),
             // Anyone can get a certificate from the system's roots: without the name, it proves nothing.
             ("prefer" | "require" | "verify-ca", None) if self.roots.is_some() => {
-                return Err("sslrootcert=system needs sslmode=verify-full".to_owned());
+                bail!("sslrootcert=system needs sslmode=verify-full");
             }
             ("verify-ca", None) => {
-                return Err("sslmode=verify-ca needs sslrootcert=FILE, the certificate of the authority".to_owned());
+                bail!("sslmode=verify-ca needs sslrootcert=FILE, the certificate of the authority");
             }
             ("require" | "verify-ca", Some(file)) => Security::Issued(file),
             ("prefer", _) => Security::Unchecked { or_plain: is_here },
             ("require", None) => Security::Unchecked { or_plain: false },
-            (mode, _) => return Err(strength("sslmode", mode).err().unwrap_or_default()),
+            (_, file) => Security::Named(file.unwrap_or(Roots::System)),
         })
     }
 }
@@ -247,9 +250,9 @@ fn is_loopback(host: &str) -> bool {
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
 }
 
-fn split_port(address: &str) -> Result<(&str, Option<u16>), String> {
+fn split_port(address: &str) -> anyhow::Result<(&str, Option<u16>)> {
     if address.contains(',') {
-        return Err("a place has one server: if there are several, write the primary one".into());
+        bail!("a place has one server: if there are several, write the primary one");
     }
     let (host, port) = match address.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((host, rest)) => (host, rest.strip_prefix(':')),
@@ -259,22 +262,23 @@ fn split_port(address: &str) -> Result<(&str, Option<u16>), String> {
         None => Ok((host, None)),
         Some(Ok(port)) => Ok((host, Some(port))),
         // It may be the start of a password.
-        Some(Err(_)) => Err(format!("the port of the place is not a number; {ENCODE}")),
+        Some(Err(_)) => Err(anyhow!("the port of the place is not a number; {ENCODE}")),
     }
 }
 
 /// Returns the database and the schema in a path.
-fn names(path: &str) -> Result<(String, String), String> {
+fn names(path: &str) -> anyhow::Result<(String, String)> {
     let mut parts = path.trim_end_matches('/').split('/');
     let database = decoded(parts.next().unwrap_or_default())?;
     let schema = parts.next().map(decoded).transpose()?.unwrap_or_else(|| SCHEMA.to_owned());
     if database.is_empty() || schema.is_empty() || parts.next().is_some() {
-        return Err("a place in PostgreSQL ends in /database/schema, or in /database alone for the schema \
+        bail!(
+            "a place in PostgreSQL ends in /database/schema, or in /database alone for the schema \
                     `pushplan`"
-            .to_owned());
+        );
     }
     if database.len().max(schema.len()) > NAME_LIMIT {
-        return Err(format!("a database or schema has a name of at most {NAME_LIMIT} bytes"));
+        bail!("a database or schema has a name of at most {NAME_LIMIT} bytes");
     }
     Ok((database, schema))
 }
@@ -283,9 +287,9 @@ fn filled(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-fn decoded(text: &str) -> Result<String, String> {
-    let text = percent_decode_str(text).decode_utf8().map_err(|_| "the place is not UTF-8".to_owned())?;
-    if text.contains('\0') { Err("the place contains a zero byte".to_owned()) } else { Ok(text.into_owned()) }
+fn decoded(text: &str) -> anyhow::Result<String> {
+    let text = percent_decode_str(text).decode_utf8().map_err(|_| anyhow!("the place is not UTF-8"))?;
+    if text.contains('\0') { Err(anyhow!("the place contains a zero byte")) } else { Ok(text.into_owned()) }
 }
 
 #[cfg(test)]
@@ -299,7 +303,7 @@ mod tests {
                 let found = variables.iter().find(|(key, _)| *key == name);
                 found.map(|(_, value)| (*value).to_owned())
             };
-            PostgresPlace::parse_with(place, variable).map(|place| place.security)
+            PostgresPlace::parse_with(place, variable).map(|place| place.security).map_err(|why| why.to_string())
         };
         let full = [("PGSSLMODE", "verify-full"), ("PGSSLROOTCERT", "/ca.pem")];
         let file = || Roots::File("/ca.pem".into());
@@ -373,8 +377,8 @@ mod tests {
         }
     }
 
-    fn security(place: &str) -> Result<Security, String> {
-        PostgresPlace::parse(place).map(|place| place.security)
+    fn security(place: &str) -> Option<Security> {
+        PostgresPlace::parse(place).ok().map(|place| place.security)
     }
 
     #[test]
@@ -409,7 +413,7 @@ mod tests {
             "postgres://ada:hunter2%ff@host/db",
             "mysql://ada:hunter2@host/db",
         ] {
-            let why = PostgresPlace::parse(place).map(|place| place.shown).expect_err(place);
+            let why = PostgresPlace::parse(place).map(|place| place.shown).expect_err(place).to_string();
             assert!(!why.contains("hunter2"), "{place}: {why}");
         }
         let place = PostgresPlace::parse("postgres://ada:hunter2@host/db?password=hunter2").expect("sound");
@@ -436,10 +440,10 @@ mod tests {
             ("localhost", "?sslrootcert=ca.pem", Security::Named(root())),
             ("localhost", "?host=db.example", Security::Named(Roots::System)),
         ] {
-            assert_eq!(security(&format!("postgres://{host}/db{query}")), Ok(expected), "{host}{query}");
+            assert_eq!(security(&format!("postgres://{host}/db{query}")), Some(expected), "{host}{query}");
         }
         for wrong in ["sslmode=allow", "sslmode=verify-ca", "sslmode=require&sslrootcert=system"] {
-            assert!(security(&format!("postgres://db.example/db?{wrong}")).is_err(), "{wrong}");
+            assert!(security(&format!("postgres://db.example/db?{wrong}")).is_none(), "{wrong}");
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Encrypted connections, and the verification of the server.
 
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 
+use anyhow::anyhow;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
@@ -14,7 +16,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::place::{Roots, Security};
 
 /// Returns how to encrypt; `None` for an unencrypted connection.
-pub fn tls(security: &Security) -> Result<Option<MakeRustlsConnect>, String> {
+pub fn tls(security: &Security) -> anyhow::Result<Option<MakeRustlsConnect>> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let algorithms = provider.signature_verification_algorithms;
     let verifier: Arc<dyn ServerCertVerifier> = match security {
@@ -24,36 +26,36 @@ pub fn tls(security: &Security) -> Result<Option<MakeRustlsConnect>, String> {
         Security::Named(roots) => verifier(roots, &provider)?,
     };
     let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let config = config.map_err(|error| error.to_string())?.dangerous().with_custom_certificate_verifier(verifier);
+    let config = config?.dangerous().with_custom_certificate_verifier(verifier);
     Ok(Some(MakeRustlsConnect::new(config.with_no_client_auth())))
 }
 
 /// Checks a server against some roots as browsers do.
-fn verifier(roots: &Roots, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, String> {
+fn verifier(roots: &Roots, provider: &Arc<CryptoProvider>) -> anyhow::Result<Arc<dyn ServerCertVerifier>> {
     match roots {
         Roots::System => {
             let verifier = rustls_platform_verifier::Verifier::new(provider.clone());
-            let verifier = verifier.map_err(|error| format!("this machine's certificates cannot be used: {error}"))?;
+            let verifier = verifier.map_err(|error| anyhow!("this machine's certificates cannot be used: {error}"))?;
             Ok(Arc::new(verifier))
         }
         Roots::File(file) => {
             let roots = Arc::new(read(file)?);
             let verifier = WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build();
-            Ok(verifier.map_err(|error| format!("sslrootcert {} cannot be used: {error}", file.display()))?)
+            Ok(verifier.map_err(|error| anyhow!("sslrootcert {} cannot be used: {error}", file.display()))?)
         }
     }
 }
 
-fn read(file: &Path) -> Result<RootCertStore, String> {
+fn read(file: &Path) -> anyhow::Result<RootCertStore> {
     let shown = file.display();
-    let cannot = |why: String| format!("sslrootcert {shown} cannot be used: {why}");
-    let certificates = CertificateDer::pem_file_iter(file).map_err(|error| cannot(error.to_string()))?;
+    let cannot = |why: &dyn Display| anyhow!("sslrootcert {shown} cannot be used: {why}");
+    let certificates = CertificateDer::pem_file_iter(file).map_err(|error| cannot(&error))?;
     let mut roots = RootCertStore::empty();
     for certificate in certificates {
-        let certificate = certificate.map_err(|error| cannot(error.to_string()))?;
-        roots.add(certificate).map_err(|error| cannot(error.to_string()))?;
+        let certificate = certificate.map_err(|error| cannot(&error))?;
+        roots.add(certificate).map_err(|error| cannot(&error))?;
     }
-    if roots.is_empty() { Err(cannot("it holds no certificate".to_owned())) } else { Ok(roots) }
+    if roots.is_empty() { Err(cannot(&"it holds no certificate")) } else { Ok(roots) }
 }
 
 /// Accepts a certificate that names another server, and any certificate if there are no roots. Whether the server owns

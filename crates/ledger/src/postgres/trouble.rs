@@ -69,7 +69,7 @@ impl Trouble {
     }
 
     /// Why no connection can be attempted.
-    pub fn unusable(place: &str, why: &str) -> Self {
+    pub fn unusable(place: &str, why: &anyhow::Error) -> Self {
         let why = format!("{place} cannot be used: {why}");
         Self { kind: TroubleKind::Unreached, why, help: "correct it and run the command again".to_owned() }
     }

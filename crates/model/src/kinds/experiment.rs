@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::remote::{Found, Lifecycle, Read, Runs, canonical, id_in, moments, text, texts};
 use super::{Audience, Create, Delete, Parts, Remote, Resource, Role, ReadableText, Sending, Update};
 use crate::codes::{self, Limit};
-use crate::exchange::{Answer, Request, part};
+use crate::exchange::{Answer, BadAnswer, Request, part};
 use crate::nouns::audience::Selector;
 use crate::nouns::device::DeviceTypes;
 use crate::nouns::level::Level;
@@ -140,7 +140,7 @@ impl Remote for Experiment {
         (level >= Level::Extended).then(|| Request::get(format!("/api/experiments/{}", part(id))))
     }
 
-    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
+    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, BadAnswer> {
         let record = body.get("experiment").unwrap_or(body);
         let found = Self::found(record).ok_or("the answer has no experiment")?;
         Ok(Some(Found { id: id.to_owned(), ..found }))

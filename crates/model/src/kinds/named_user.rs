@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::census::{device_type, installed};
 use super::remote::{Belonging, ChannelId, Found, Lifecycle, Read, text};
 use super::{Census, Counted, Create, Delete, Identity, Parts, Remote, Resource, Update};
-use crate::exchange::{Answer, Request};
+use crate::exchange::{Answer, BadAnswer, Request};
 use crate::nouns::audience::ChannelKey;
 use crate::nouns::device::DeviceType;
 use crate::nouns::level::Level;
@@ -104,7 +104,7 @@ impl Remote for NamedUser {
         spec["named_user_id"].as_str().map(|id| Census::NAMED_USERS.one(id))
     }
 
-    fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
+    fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, BadAnswer> {
         let user = body.get("named_user").unwrap_or(body);
         let channels = user["channels"].as_array().ok_or("the answer has no channels of the named user")?;
         let Some(channel) = channels.iter().find(|channel| channel["channel_id"] == known["channel_id"]) else {

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::census::{derived, device_type, installed};
 use super::remote::{Found, Lifecycle, Read, Tagging, Whose, canonical, id_in, moved, text};
 use super::{Census, Counted, Create, Delete, Identity, Parts, Remote, Resource, TagUse, Update};
-use crate::exchange::{Answer, Request};
+use crate::exchange::{Answer, BadAnswer, Request};
 use crate::nouns::audience::{ChannelKey, Selector};
 use crate::nouns::device::DeviceType;
 use crate::nouns::level::Level;
@@ -100,10 +100,10 @@ impl Remote for OpenChannel {
     }
 
     /// Fields that a lookup does not return keep their last known value.
-    fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
+    fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, BadAnswer> {
         let channel = body.get("channel").unwrap_or(body);
         if !channel["channel_id"].is_string() {
-            return Err("the answer has no channel".to_owned());
+            return Err("the answer has no channel".into());
         }
         if channel["installed"] == false {
             return Ok(None);

@@ -4,7 +4,7 @@ use serde_json::Value;
 use super::remote::{Firing, Found, Lifecycle, Read, TagTrigger, canonical, id_in, last_part, text, time};
 use super::{Create, Delete, Parts, Remote, Resource, Role, Update, remote};
 use crate::codes::{self, Limit};
-use crate::exchange::{Answer, Request, part};
+use crate::exchange::{Answer, BadAnswer, Request, part};
 use crate::nouns::clock;
 use crate::nouns::delay::Delay;
 use crate::nouns::device::DeviceType;
@@ -152,7 +152,7 @@ impl Remote for Pipeline {
         (level >= Level::Extended).then(|| Request::get(format!("/api/pipelines/{}", part(id))))
     }
 
-    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
+    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, BadAnswer> {
         let record = body.get("pipeline").unwrap_or(body);
         let found = Self::found(record).ok_or("the answer has no pipeline")?;
         Ok(Some(Found { id: id.to_owned(), ..found }))

@@ -15,7 +15,7 @@ pub use super::references::{may_name, named, named_ids, names_any, point, pointe
 pub use super::runs::{Coming, Runs, moments, to_come};
 use super::{Census, Counted, Resource, Spec};
 use crate::codes::Limit;
-use crate::exchange::{Answer, Method, Request};
+use crate::exchange::{Answer, BadAnswer, Method, Request};
 use crate::node::{At, Node, Reader, Shared};
 use crate::nouns::level::Level;
 use crate::source::Span;
@@ -119,7 +119,7 @@ pub trait Remote: Resource {
 
     /// Parses the answer to `get`, together with what was last known. `Ok(None)`: it does not exist; `Err`: the answer
     /// is invalid.
-    fn got(_id: &str, _known: &Value, _body: &Value) -> Result<Option<Found>, String> {
+    fn got(_id: &str, _known: &Value, _body: &Value) -> Result<Option<Found>, BadAnswer> {
         Ok(None)
     }
 
@@ -236,7 +236,7 @@ pub trait Api: Debug + Send + Sync {
     fn found(&self, object: &Value) -> Option<Found>;
     fn stamped(&self, stamp: &str) -> Option<Timestamp>;
     fn get(&self, id: &str, spec: &Value, level: Level) -> Option<Request>;
-    fn got(&self, id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String>;
+    fn got(&self, id: &str, known: &Value, body: &Value) -> Result<Option<Found>, BadAnswer>;
     fn own_id(&self, spec: &Value) -> Option<String>;
     fn identity(&self, spec: &Value) -> Option<String>;
     fn create(&self, spec: &Value) -> Request;
@@ -326,7 +326,7 @@ impl<R: Remote> Api for Row<R> {
     fn get(&self, id: &str, spec: &Value, level: Level) -> Option<Request> {
         R::get(id, spec, level)
     }
-    fn got(&self, id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
+    fn got(&self, id: &str, known: &Value, body: &Value) -> Result<Option<Found>, BadAnswer> {
         R::got(id, known, body)
     }
     fn own_id(&self, spec: &Value) -> Option<String> {

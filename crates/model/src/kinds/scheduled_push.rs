@@ -3,7 +3,7 @@ use serde_json::Value;
 use super::remote::{Found, Lifecycle, Read, Runs, canonical, id_in, last_part, moments, text, texts};
 use super::{Create, Delete, Parts, Remote, Resource, Role, Sending, Update};
 use crate::codes::{self, Limit};
-use crate::exchange::{Answer, Request, part};
+use crate::exchange::{Answer, BadAnswer, Request, part};
 use crate::nouns::level::Level;
 use crate::nouns::many::Many;
 use crate::nouns::push::Push;
@@ -79,7 +79,7 @@ impl Remote for ScheduledPush {
         (level >= Level::Extended).then(|| Request::get(format!("/api/schedules/{}", part(id))))
     }
 
-    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
+    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, BadAnswer> {
         let name = text(&body["name"]);
         let spec = canonical::<Self>(body, &name).ok_or("the scheduled push cannot be read")?;
         let push_ids = Self::push_ids(body);

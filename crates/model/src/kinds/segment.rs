@@ -4,7 +4,7 @@ use serde_json::Value;
 use super::remote::{Found, Lifecycle, Read, canonical, id_in, text};
 use super::{Audience, Create, Delete, Parts, Remote, Resource, Role, Update};
 use crate::codes::{self, Limit};
-use crate::exchange::{Answer, Request, part};
+use crate::exchange::{Answer, BadAnswer, Request, part};
 use crate::nouns::audience::Selector;
 use crate::nouns::level::Level;
 use crate::node::{At, Shared, shape};
@@ -66,7 +66,7 @@ impl Remote for Segment {
         Some(Request::get(format!("/api/segments/{}", part(id))))
     }
 
-    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
+    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, BadAnswer> {
         let name = text(&body["display_name"]);
         let spec = canonical::<Self>(body, &name).ok_or("the segment's criteria cannot be read")?;
         Ok(Some(Found { id: id.to_owned(), name, stamp: None, spec: Some(spec), ..Found::default() }))

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::census::{device_type, installed, texts};
 use super::remote::{Found, Lifecycle, Read, Tagging, Whose, text};
 use super::{Census, Counted, Create, Delete, Identity, Parts, Remote, Resource, TagUse, Update};
-use crate::exchange::{Answer, Request, part};
+use crate::exchange::{Answer, BadAnswer, Request, part};
 use crate::nouns::audience::{ChannelKey, Selector};
 use crate::nouns::device::DeviceType;
 use crate::nouns::level::Level;
@@ -124,7 +124,7 @@ impl Remote for LegacyTag {
         Some(Census::CHANNELS.one(&id))
     }
 
-    fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
+    fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, BadAnswer> {
         let channel = body.get("channel").unwrap_or(body);
         let tags = channel["tags"].as_array().ok_or("the answer has no tags of the channel")?;
         let found = Found { id: id.to_owned(), name: text(&known["tag"]), stamp: None, spec: Some(known.into()), ..Found::default() };

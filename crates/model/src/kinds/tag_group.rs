@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::census::{self, installed, texts};
 use super::remote::{Found, Lifecycle, Read, Tagging, Whose, moved, text};
 use super::{Census, Counted, Create, Delete, Parts, Remote, Resource, TagUse, Update};
-use crate::exchange::{Answer, Request};
+use crate::exchange::{Answer, BadAnswer, Request};
 use crate::nouns::audience::{ChannelKey, Selector};
 use crate::nouns::device::DeviceType;
 use crate::nouns::level::Level;
@@ -151,12 +151,12 @@ impl Remote for TagGroup {
         Some(list.one(&id))
     }
 
-    fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
+    fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, BadAnswer> {
         let group = text(&known["group"]);
         let tags = match (body.get("named_user"), body.get("channel")) {
             (Some(user), _) => &user["tags"][&group],
             (_, Some(channel)) => &channel["tag_groups"][&group],
-            _ => return Err("the answer has neither a named user nor a channel".to_owned()),
+            _ => return Err("the answer has neither a named user nor a channel".into()),
         };
         let mut tags: Vec<&str> = tags.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         if tags.is_empty() {

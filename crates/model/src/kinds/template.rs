@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::remote::{Found, Lifecycle, Read, canonical, id_in, text, time};
 use super::{Create, Delete, Parts, Remote, Resource, ReadableText, Update};
 use crate::codes::{self, Limit};
-use crate::exchange::{Answer, Request, part};
+use crate::exchange::{Answer, BadAnswer, Request, part};
 use crate::nouns::level::Level;
 use crate::nouns::push::Content;
 use crate::nouns::variable::Variable;
@@ -96,7 +96,7 @@ impl Remote for Template {
         Some(Request::get(format!("/api/templates/{}", part(id))))
     }
 
-    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
+    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, BadAnswer> {
         let record = body.get("template").unwrap_or(body);
         let found = Self::found(record).ok_or("the answer has no template")?;
         Ok(Some(Found { id: id.to_owned(), ..found }))

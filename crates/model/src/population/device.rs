@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::SetSort;
 use super::codes::{ABSENT, UNKNOWN};
+use crate::exchange::BadAnswer;
 use crate::nouns::vocabulary::{GROUPS, Group, Platform, SAO_PAULO_IANA, SAO_PAULO_TAG, Values, is_well_formed};
 
 /// The group name of tags without a group.
@@ -46,10 +47,7 @@ pub enum UserFacts {
 impl DeviceFacts {
     /// Parses a record of a channel list. `tags_of` returns the tags of a named user, if they are known. Returns `None`
     /// for a channel that is not installed, and an error for anything that is not a channel.
-    pub fn of_channel(
-        record: &Value,
-        tags_of: &dyn Fn(&str) -> Option<UserTags>,
-    ) -> Result<Option<Self>, &'static str> {
+    pub fn of_channel(record: &Value, tags_of: &dyn Fn(&str) -> Option<UserTags>) -> Result<Option<Self>, BadAnswer> {
         let device_type = record["device_type"].as_str().ok_or("a channel has no `device_type`")?;
         if record["installed"] == false {
             return Ok(None);

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pushplan_io::files::{self, DEPTH_LIMIT, ReadError, Refused, Unreadable};
+use pushplan_io::files::{self, DEPTH_LIMIT, FileError, Refused, Unreadable};
 use pushplan_io::git::{Commit, TreeEntry};
 
 /// Every manifest at or below the given places, by path, each once; and the files that could not be read.
@@ -11,11 +11,11 @@ pub fn manifests(commit: &Commit, root: &Path, places: &[PathBuf]) -> (Vec<PathB
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());
     for place in places {
         let name = super::shown(root, place);
-        let mut cannot = |path: PathBuf, why: ReadError| unreadable.push(Unreadable { path, why });
+        let mut cannot = |path: PathBuf, why: FileError| unreadable.push(Unreadable { path, why });
         // A file that is named explicitly is read whatever its name.
         match commit.entries().get(&name) {
             Some(TreeEntry::Link) => cannot(place.clone(), "it is a symbolic link, which is not followed".into()),
-            Some(TreeEntry::File(_)) if files::is_cases(place) => cannot(place.clone(), ReadError::HoldsCases),
+            Some(TreeEntry::File(_)) if files::is_cases(place) => cannot(place.clone(), FileError::HoldsCases),
             Some(TreeEntry::File(_)) => found.push(place.clone()),
             None if !commit.has_folder(&name) => cannot(place.clone(), "no such file or directory".into()),
             None => {

@@ -50,7 +50,7 @@ pub use single::{ManifestsHandle, SingleTarget, read_as, read_once};
 pub use split::parse;
 pub use variables::variables_in;
 
-use pushplan_io::files::{self, ReadError};
+use pushplan_io::files::{self, FileError};
 use pushplan_io::git::Commit;
 use pushplan_model::codes;
 use pushplan_model::cores;
@@ -257,7 +257,7 @@ fn gather<M>(
     inputs.retain(|input| !names.contains(input.name.as_str()));
     let mut unreadable: Vec<_> = unreadable.into_iter().map(|file| (shown(root, &file.path), file.why)).collect();
     let cases = given.iter().filter(|input| files::is_cases(Path::new(&input.name)));
-    unreadable.extend(cases.map(|input| (input.name.clone(), ReadError::HoldsCases)));
+    unreadable.extend(cases.map(|input| (input.name.clone(), FileError::HoldsCases)));
     // A file that is named explicitly may be one of those that cannot be read.
     given.retain(|input| !unreadable.iter().any(|(name, _)| *name == input.name));
     inputs.extend(given);
@@ -360,15 +360,15 @@ pub fn shown(root: &Path, path: &Path) -> String {
 }
 
 /// The finding for a file that cannot be read.
-pub fn cannot_read(file: FileId, name: &str, why: &ReadError) -> Finding {
+pub fn cannot_read(file: FileId, name: &str, why: &FileError) -> Finding {
     let at = Span::new(file, 0..0);
     let finding = match why {
-        ReadError::HoldsCases => Finding::new(&codes::YM302, at, format!("`{name}` is not read as a manifest: {why}"))
+        FileError::HoldsCases => Finding::new(&codes::YM302, at, format!("`{name}` is not read as a manifest: {why}"))
             .help("run `pushplan test` for it; if it is a manifest, rename it"),
-        ReadError::TooLarge { .. } => Finding::new(&codes::YM106, at, format!("`{name}` cannot be read: {why}")).help(
+        FileError::TooLarge { .. } => Finding::new(&codes::YM106, at, format!("`{name}` cannot be read: {why}")).help(
             "split it; if it is not a manifest, list the folders with manifests under [project] in pushplan.toml",
         ),
-        ReadError::Other(_) => Finding::new(&codes::YM302, at, format!("`{name}` cannot be read: {why}"))
+        FileError::Other(_) => Finding::new(&codes::YM302, at, format!("`{name}` cannot be read: {why}"))
             .note("an unreadable file may declare resources that others use")
             .help("make the file readable, or remove it from the project"),
     };

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::civil::Time;
-use pushplan_io::files::{self, ReadError, Refused};
+use pushplan_io::files::{self, FileError, Refused};
 use pushplan_io::git::Commit;
 use pushplan_ledger::place;
 use pushplan_model::codes::Severity;
@@ -289,7 +289,7 @@ impl Project {
     }
 
     /// Reads at most `limit` bytes of a file of the project.
-    pub fn content(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    pub fn content(&self, path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
         match &self.commit {
             Some(commit) => commit.read(&super::shown(&self.root, path), limit),
             None => files::read(path, limit),

@@ -14,6 +14,8 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use anyhow::anyhow;
+
 pub use around::around;
 pub use history::History;
 pub use line::{Body, Broken, FaultyStream, Reset};
@@ -108,8 +110,8 @@ impl Fault {
 
 impl Rules {
     /// Checks that a service with faults listens only on this machine.
-    pub fn may_listen(&self, address: IpAddr) -> Result<(), String> {
-        if address.is_loopback() { Ok(()) } else { Err(format!("faults are for loopback alone, and {address} is not")) }
+    pub fn may_listen(&self, address: IpAddr) -> anyhow::Result<()> {
+        if address.is_loopback() { Ok(()) } else { Err(anyhow!("faults are for loopback alone, and {address} is not")) }
     }
 
     /// Returns every lag of the rules.

@@ -58,13 +58,13 @@ struct FaultTable {
 }
 
 /// Reads a file of faults. The error is the first problem, with its position.
-pub fn read(source: &Source) -> Result<Rules, String> {
+pub fn read(source: &Source) -> anyhow::Result<Rules> {
     let file: FaultFile = read_toml(source)?;
     let rules = file.fault.iter().map(|entry| rule(source, entry));
     Ok(Rules { seed: file.seed, rules: rules.collect::<Result<_, _>>()? })
 }
 
-fn rule(source: &Source, entry: &Spanned<FaultTable>) -> Result<Rule, String> {
+fn rule(source: &Source, entry: &Spanned<FaultTable>) -> anyhow::Result<Rule> {
     let place = entry.span();
     let entry = entry.get_ref();
     match &entry.kind {
@@ -85,11 +85,11 @@ struct RuleReader<'f> {
 }
 
 impl RuleReader<'_> {
-    fn wrong<T, R>(&self, value: &Spanned<T>, why: impl AsRef<str>) -> Result<R, String> {
+    fn wrong<T, R>(&self, value: &Spanned<T>, why: impl AsRef<str>) -> anyhow::Result<R> {
         Err(at(self.source, value.span(), why.as_ref()))
     }
 
-    fn rule(&self) -> Result<Rule, String> {
+    fn rule(&self) -> anyhow::Result<Rule> {
         self.only_known_keys()?;
         Ok(Rule {
             method: self.method()?,
@@ -102,7 +102,7 @@ impl RuleReader<'_> {
     }
 
     /// Refuses keys that the kind does not have, because they would have no effect.
-    fn only_known_keys(&self) -> Result<(), String> {
+    fn only_known_keys(&self) -> anyhow::Result<()> {
         let FaultTable { when, status, retry_after, ms, writes, .. } = self.entry;
         let name = self.kind.get_ref().as_str();
         let Some((_, known)) = KINDS.iter().find(|(kind, _)| *kind == name) else {
@@ -126,7 +126,7 @@ impl RuleReader<'_> {
         Ok(())
     }
 
-    fn method(&self) -> Result<Option<String>, String> {
+    fn method(&self) -> anyhow::Result<Option<String>> {
         match &self.entry.method {
             Some(method) if !METHODS.contains(&method.get_ref().as_str()) => {
                 self.wrong(method, format!("a method is {}", text::any_of(METHODS)))
@@ -135,7 +135,7 @@ impl RuleReader<'_> {
         }
     }
 
-    fn path(&self) -> Result<String, String> {
+    fn path(&self) -> anyhow::Result<String> {
         let Some(path) = &self.entry.path else { return Ok("/api/*".into()) };
         let text = path.get_ref();
         if !is_api(text.split('*').next().unwrap_or_default()) {
@@ -146,7 +146,7 @@ impl RuleReader<'_> {
         Ok(super::plain(text.strip_suffix(end).unwrap_or(text)) + end)
     }
 
-    fn probability(&self) -> Result<f64, String> {
+    fn probability(&self) -> anyhow::Result<f64> {
         match &self.entry.probability {
             None => Ok(1.0),
             Some(value) if (0.0..=1.0).contains(value.get_ref()) => Ok(*value.get_ref()),
@@ -154,7 +154,7 @@ impl RuleReader<'_> {
         }
     }
 
-    fn fault(&self) -> Result<Fault, String> {
+    fn fault(&self) -> anyhow::Result<Fault> {
         Ok(match self.kind.get_ref().as_str() {
             "refuse" => Fault::Refuse,
             "close" => Fault::Close(self.when()?),
@@ -171,7 +171,7 @@ impl RuleReader<'_> {
         })
     }
 
-    fn when(&self) -> Result<When, String> {
+    fn when(&self) -> anyhow::Result<When> {
         match &self.entry.when {
             None => Ok(When::Before),
             Some(when) => match when.get_ref().as_str() {
@@ -182,7 +182,7 @@ impl RuleReader<'_> {
         }
     }
 
-    fn status(&self) -> Result<u16, String> {
+    fn status(&self) -> anyhow::Result<u16> {
         match &self.entry.status {
             Some(status) if (500..600).contains(status.get_ref()) => Ok(*status.get_ref()),
             Some(status) => self.wrong(status, "a status is 500 to 599; a 429 is the fault \"rate-limit\""),
@@ -190,7 +190,7 @@ impl RuleReader<'_> {
         }
     }
 
-    fn retry_after(&self) -> Result<Option<String>, String> {
+    fn retry_after(&self) -> anyhow::Result<Option<String>> {
         let Some(value) = &self.entry.retry_after else { return Ok(None) };
         let text = match value.get_ref() {
             Value::Integer(seconds) => seconds.to_string(),
@@ -200,14 +200,14 @@ impl RuleReader<'_> {
         Ok(Some(text))
     }
 
-    fn delay(&self) -> Result<Duration, String> {
+    fn delay(&self) -> anyhow::Result<Duration> {
         match &self.entry.ms {
             Some(ms) => Ok(Duration::from_millis(*ms.get_ref())),
             None => self.wrong(self.kind, "the fault \"delay\" needs `ms`"),
         }
     }
 
-    fn lag(&self) -> Result<Lag, String> {
+    fn lag(&self) -> anyhow::Result<Lag> {
         match (&self.entry.writes, &self.entry.ms) {
             (Some(writes), None) => Ok(Lag::Writes(*writes.get_ref())),
             (None, Some(ms)) => Ok(Lag::For(Duration::from_millis(*ms.get_ref()))),

@@ -135,7 +135,8 @@ pub fn delete(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
 /// Records that the device was at a place. The latest time counts, whatever order the times are sent in.
 pub fn seen(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
     let seen: Sighting = sent.read()?;
-    let given = seen.at.as_ref().map(|text| form::time(text).map_err(Refusal::invalid)).transpose()?;
+    let given =
+        seen.at.as_ref().map(|text| form::time(text).map_err(|why| Refusal::invalid(why.to_string()))).transpose()?;
     Ok(Box::new(move |app, call| {
         let number = installed(app, call)?;
         let at = given.unwrap_or(call.now);

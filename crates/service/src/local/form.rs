@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use anyhow::anyhow;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use pushplan_model::codes;
@@ -111,18 +112,18 @@ impl Decode for Time {
 
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
         let text = reader.text(node)?;
-        let read = time(text).map_err(|why| reader.report(wrong(node, why, Self::WHAT)));
+        let read = time(text).map_err(|why| reader.report(wrong(node, why.to_string(), Self::WHAT)));
         read.ok().map(Self)
     }
 }
 
 /// Parses a moment. The error says why it is not one.
-pub fn time(text: &str) -> Result<Timestamp, String> {
+pub fn time(text: &str) -> anyhow::Result<Timestamp> {
     text.parse().map_err(|_| match text.parse::<DateTime>() {
         Ok(_) => {
-            format!("`{text}` does not say in which time zone: write {text}Z for UTC, or an offset such as +01:00")
+            anyhow!("`{text}` does not say in which time zone: write {text}Z for UTC, or an offset such as +01:00")
         }
-        Err(_) => format!("`{text}` is not a time such as 2026-11-27T09:00:00Z"),
+        Err(_) => anyhow!("`{text}` is not a time such as 2026-11-27T09:00:00Z"),
     })
 }
 

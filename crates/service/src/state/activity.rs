@@ -95,7 +95,7 @@ impl Activity {
         }
     }
 
-    pub fn load(&mut self, row: &Kept) -> Result<(), String> {
+    pub fn load(&mut self, row: &Kept) -> anyhow::Result<()> {
         self.hours.load(row)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::anyhow;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -91,9 +92,9 @@ impl Queue {
         self.table.dump(journal, rows);
     }
 
-    pub fn load(&mut self, row: &Kept) -> Result<(), String> {
+    pub fn load(&mut self, row: &Kept) -> anyhow::Result<()> {
         self.table.load(row)?;
-        let number: u64 = row.key.parse().map_err(|_| format!("the row due/{} has no number", row.key))?;
+        let number: u64 = row.key.parse().map_err(|_| anyhow!("the row due/{} has no number", row.key))?;
         if let Some(waiting) = self.table.get(&row.key) {
             self.order.insert((waiting.at, number), waiting.what.clone());
             self.next = self.next.max(number + 1);

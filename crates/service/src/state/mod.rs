@@ -28,6 +28,7 @@ mod webhooks;
 
 use std::collections::BTreeMap;
 
+use anyhow::{Context, anyhow, bail};
 use jiff::Timestamp;
 
 pub use activity::{Activity, Hour, Precision, hour_of};
@@ -91,7 +92,7 @@ pub struct App {
 
 impl State {
     /// Creates the state from rows. `keeps` says whether changes are recorded.
-    pub fn new(settings: &Settings, kept: Vec<Kept>, keeps: bool) -> Result<Self, String> {
+    pub fn new(settings: &Settings, kept: Vec<Kept>, keeps: bool) -> anyhow::Result<Self> {
         let apps = settings.apps.iter().map(|(key, _)| (key.clone(), App::new(key, keeps)));
         let mut state = Self { apps: apps.collect() };
         for row in kept {
@@ -103,9 +104,9 @@ impl State {
         for webhook in &settings.webhooks {
             let app = state.apps.get_mut(&webhook.app);
             let app =
-                app.ok_or_else(|| format!("a webhook is for the application {}, which is not offered", webhook.app))?;
+                app.with_context(|| format!("a webhook is for the application {}, which is not offered", webhook.app))?;
             if !app.connect(webhook) {
-                return Err(format!("the webhook {} is given twice for one application", webhook.url));
+                bail!("the webhook {} is given twice for one application", webhook.url);
             }
         }
         Ok(state)
@@ -211,7 +212,7 @@ impl App {
         rows
     }
 
-    fn load(&mut self, row: &Kept) -> Result<(), String> {
+    fn load(&mut self, row: &Kept) -> anyhow::Result<()> {
         match row.table.as_str() {
             "activity" => self.activity.load(row),
             "devices" => self.devices.load(row),
@@ -231,7 +232,7 @@ impl App {
             "sent" => self.sent.load(row),
             "templates" => self.templates.load(row),
             "webhooks" => self.webhooks.cursors.load(row),
-            other => Err(format!("the data has a table `{other}`, which this version does not know")),
+            other => Err(anyhow!("the data has a table `{other}`, which this version does not know")),
         }
     }
 }

@@ -41,7 +41,7 @@ impl App {
         }
     }
 
-    pub(super) fn load_named_user(&mut self, row: &Kept) -> Result<(), String> {
+    pub(super) fn load_named_user(&mut self, row: &Kept) -> anyhow::Result<()> {
         self.named_users.load(row)?;
         if let Some(user) = self.named_users.get(&row.key) {
             self.devices.set_user_tags(&row.key, &user.tags);

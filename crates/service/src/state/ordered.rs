@@ -104,7 +104,7 @@ impl<T: Serialize + DeserializeOwned> Ordered<T> {
     }
 
     /// Loads a row from the disk.
-    pub fn load(&mut self, row: &Kept) -> Result<(), String> {
+    pub fn load(&mut self, row: &Kept) -> anyhow::Result<()> {
         self.table.load(row)?;
         self.place(&row.key);
         Ok(())

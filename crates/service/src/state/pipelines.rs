@@ -127,7 +127,7 @@ impl Pipelines {
         self.table.remove(journal, id)
     }
 
-    pub fn load(&mut self, row: &Kept) -> Result<(), String> {
+    pub fn load(&mut self, row: &Kept) -> anyhow::Result<()> {
         self.table.load(row)?;
         if let Some(meaning) = self.table.get(&row.key).and_then(|kept| understood(&kept.pipeline)) {
             self.meaning.insert(row.key.clone(), meaning);

@@ -61,7 +61,7 @@ impl Segments {
         self.table.remove(journal, id)
     }
 
-    pub fn load(&mut self, row: &Kept) -> Result<(), String> {
+    pub fn load(&mut self, row: &Kept) -> anyhow::Result<()> {
         self.table.load(row)?;
         if let Some(segment) = self.table.get(&row.key) {
             self.criteria.extend(meaning(&segment.criteria).map(|selector| (row.key.clone(), selector)));

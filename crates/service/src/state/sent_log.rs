@@ -61,7 +61,7 @@ impl SentLog {
     }
 
     /// Loads a row from the disk.
-    pub fn load(&mut self, row: &Kept) -> Result<(), String> {
+    pub fn load(&mut self, row: &Kept) -> anyhow::Result<()> {
         self.table.load(row)?;
         if let Some(sent) = self.table.get(&row.key) {
             self.order.insert(sent.place(), row.key.clone());

@@ -2,6 +2,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
+use anyhow::anyhow;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -152,14 +153,14 @@ impl<T: Serialize + DeserializeOwned> Table<T> {
     }
 
     /// Loads a row from the disk.
-    pub fn load(&mut self, row: &Kept) -> Result<(), String> {
+    pub fn load(&mut self, row: &Kept) -> anyhow::Result<()> {
         self.rows.insert(row.key.clone(), (read(row)?, Line::default()));
         Ok(())
     }
 }
 
 /// Decodes a row from the disk.
-pub(super) fn read<T: DeserializeOwned>(row: &Kept) -> Result<T, String> {
+pub(super) fn read<T: DeserializeOwned>(row: &Kept) -> anyhow::Result<T> {
     let value = serde_json::from_str(&row.value);
-    value.map_err(|error| format!("the row {}/{} cannot be read: {error}", row.table, row.key))
+    value.map_err(|error| anyhow!("the row {}/{} cannot be read: {error}", row.table, row.key))
 }

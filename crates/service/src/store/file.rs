@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use anyhow::anyhow;
 use rusqlite::{Connection, ErrorCode, ffi, params};
 
 use super::{Kept, Row};
-use crate::cannot_start::CannotStart;
+use crate::in_use::InUse;
 
 /// The minimum number of outdated rows before they are removed.
 const SPARE: usize = 100_000;
@@ -31,7 +32,7 @@ struct Read {
 
 impl StoreFile {
     /// Opens a file, and returns all of its rows.
-    pub fn open(path: &Path) -> Result<(Self, Vec<Kept>), CannotStart> {
+    pub fn open(path: &Path) -> anyhow::Result<(Self, Vec<Kept>)> {
         Self::prepare(path).map_err(|error| cannot_open(path, &error))
     }
 
@@ -158,19 +159,19 @@ fn is_own(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Returns why a file cannot be opened, and how to fix it.
-fn cannot_open(path: &Path, error: &rusqlite::Error) -> CannotStart {
+fn cannot_open(path: &Path, error: &rusqlite::Error) -> anyhow::Error {
     let name = path.display();
-    CannotStart::Other(match error.sqlite_error_code() {
+    match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             let help = "stop that one, or give this one a file of its own";
-            return CannotStart::InUse(format!("{name} is in use by another service; {help}"));
+            InUse(format!("{name} is in use by another service; {help}")).into()
         }
         Some(ErrorCode::CannotOpen) => {
-            format!("{name} cannot be opened: a file is needed in a folder that can be written")
+            anyhow!("{name} cannot be opened: a file is needed in a folder that can be written")
         }
-        Some(ErrorCode::NotADatabase) => format!("{name} is no file of this service; give the name of a new one"),
-        _ => format!("{name}: {error}"),
-    })
+        Some(ErrorCode::NotADatabase) => anyhow!("{name} is no file of this service; give the name of a new one"),
+        _ => anyhow!("{name}: {error}"),
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use anyhow::anyhow;
 use pushplan_model::source::Source;
 use serde::Deserialize;
 use toml::Spanned;
@@ -36,7 +37,7 @@ struct WebhookTable {
 }
 
 /// Returns the connections in a file, for a service with the given applications.
-pub fn read(source: &Source, apps: &[&str]) -> Result<Vec<Webhook>, String> {
+pub fn read(source: &Source, apps: &[&str]) -> anyhow::Result<Vec<Webhook>> {
     let file: WebhookFile = read_toml(source)?;
     let mut webhooks = Vec::new();
     for entry in file.webhook {
@@ -46,9 +47,9 @@ pub fn read(source: &Source, apps: &[&str]) -> Result<Vec<Webhook>, String> {
 }
 
 /// Returns one connection for each application of the entry.
-fn understand(source: &Source, entry: &WebhookTable, apps: &[&str]) -> Result<Vec<Webhook>, String> {
+fn understand(source: &Source, entry: &WebhookTable, apps: &[&str]) -> anyhow::Result<Vec<Webhook>> {
     let WebhookTable { url, app, types, headers, auth, authorization, ca } = entry;
-    let wrong = |value: &Spanned<String>, why: String| at(source, value.span(), &why);
+    let wrong = |value: &Spanned<String>, why: anyhow::Error| at(source, value.span(), &why.to_string());
     check_url(url.get_ref()).map_err(|why| wrong(url, why))?;
     for kind in types {
         check_type(kind.get_ref()).map_err(|why| wrong(kind, why))?;
@@ -57,7 +58,7 @@ fn understand(source: &Source, entry: &WebhookTable, apps: &[&str]) -> Result<Ve
         check_header(name.get_ref(), value.get_ref()).map_err(|why| wrong(name, why))?;
     }
     let authorization = match (auth, authorization) {
-        (Some(_), Some(value)) => return Err(wrong(value, "give `auth` or `authorization`, not both".into())),
+        (Some(_), Some(value)) => return Err(wrong(value, anyhow!("give `auth` or `authorization`, not both"))),
         (Some(pair), None) => Some(basic(pair.get_ref()).map_err(|why| wrong(pair, why))?),
         (None, Some(value)) => {
             header_value("authorization", value.get_ref()).map_err(|why| wrong(value, why))?;
@@ -73,7 +74,7 @@ fn understand(source: &Source, entry: &WebhookTable, apps: &[&str]) -> Result<Ve
         Some(app) if apps.contains(&app.get_ref().as_str()) => vec![app.get_ref().as_str()],
         Some(app) => {
             let known = pushplan_model::text::all_of(apps);
-            return Err(wrong(app, format!("there is no application `{}`; there is {known}", app.get_ref())));
+            return Err(wrong(app, anyhow!("there is no application `{}`; there is {known}", app.get_ref())));
         }
     };
     let webhook = |app: &str| Webhook {

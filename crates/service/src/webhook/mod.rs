@@ -6,9 +6,11 @@
 mod address;
 mod config;
 
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 
+use anyhow::{Context, anyhow, bail};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
@@ -72,7 +74,7 @@ impl Webhook {
     }
 
     /// Returns the parts of its deliveries' requests; fails if they are invalid.
-    pub fn checked(&self) -> Result<Checked, String> {
+    pub fn checked(&self) -> anyhow::Result<Checked> {
         for kind in &self.types {
             check_type(kind)?;
         }
@@ -90,18 +92,16 @@ impl Webhook {
 }
 
 /// Returns the `Authorization` header of a user and a password, given as `user:password`.
-pub fn basic(pair: &str) -> Result<String, String> {
+pub fn basic(pair: &str) -> anyhow::Result<String> {
     if !pair.contains(':') {
-        return Err("the credentials of a webhook are given as user:password".into());
+        bail!("the credentials of a webhook are given as user:password");
     }
     Ok(format!("Basic {}", BASE64_STANDARD.encode(pair)))
 }
 
 /// Parses a header that is given as `Name: value`.
-pub fn header(line: &str) -> Result<(String, String), String> {
-    let (name, value) = line
-        .split_once(':')
-        .ok_or_else(|| "a header of a webhook has no name: write it as `Name: value`".to_owned())?;
+pub fn header(line: &str) -> anyhow::Result<(String, String)> {
+    let (name, value) = line.split_once(':').context("a header of a webhook has no name: write it as `Name: value`")?;
     let (name, value) = (name.trim(), value.trim());
     check_header(name, value)?;
     Ok((name.to_owned(), value.to_owned()))
@@ -118,62 +118,62 @@ pub fn shown(url: &str) -> String {
     format!("{}{path}{rest}", url.origin().ascii_serialization())
 }
 
-fn check_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|error| format!("a webhook is not a URL: {error}"))?;
+fn check_url(text: &str) -> anyhow::Result<Url> {
+    let url = Url::parse(text).map_err(|error| anyhow!("a webhook is not a URL: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(format!("a webhook is an http or https URL, not {}", url.scheme()));
+        bail!("a webhook is an http or https URL, not {}", url.scheme());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("the URL of a webhook holds no credentials: they have a place of their own".into());
+        bail!("the URL of a webhook holds no credentials: they have a place of their own");
     }
     let host = url.host_str().unwrap_or_default();
     match host.trim_matches(['[', ']']).parse() {
-        Ok(literal) if !is_allowed(literal) => Err(address::refusal(host, literal)),
+        Ok(literal) if !is_allowed(literal) => Err(anyhow!(address::refusal(host, literal))),
         _ => Ok(url),
     }
 }
 
 /// Parses the certificates of a PEM text.
-fn authorities(pem: &str) -> Result<Vec<Certificate>, String> {
+fn authorities(pem: &str) -> anyhow::Result<Vec<Certificate>> {
     let found = Certificate::from_pem_bundle(pem.as_bytes()).unwrap_or_default();
     if found.is_empty() {
-        return Err("there is no certificate in it: a PEM file has lines with BEGIN CERTIFICATE".into());
+        bail!("there is no certificate in it: a PEM file has lines with BEGIN CERTIFICATE");
     }
     Ok(found)
 }
 
 /// Reads a file with the authorities for an HTTPS receiver.
-pub fn read_ca(path: &Path) -> Result<String, String> {
-    let named = |why: String| format!("{}: {why}", path.display());
-    let pem = fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
-    authorities(&pem).map_err(named)?;
+pub fn read_ca(path: &Path) -> anyhow::Result<String> {
+    let named = |why: &dyn Display| anyhow!("{}: {why}", path.display());
+    let pem = fs::read_to_string(path).map_err(|error| named(&error))?;
+    authorities(&pem).map_err(|why| named(&why))?;
     Ok(pem)
 }
 
-fn check_type(kind: &str) -> Result<(), String> {
+fn check_type(kind: &str) -> anyhow::Result<()> {
     if EVENT_TYPES.contains(&kind) {
         return Ok(());
     }
-    Err(format!("there are no events of the type `{kind}`; {}", instead(kind, EVENT_TYPES)))
+    Err(anyhow!("there are no events of the type `{kind}`; {}", instead(kind, EVENT_TYPES)))
 }
 
 /// Checks a configured header. Headers of the delivery itself cannot be set.
-fn check_header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
+fn check_header(name: &str, value: &str) -> anyhow::Result<(HeaderName, HeaderValue)> {
     let parsed =
-        HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("`{name}` is not the name of a header"))?;
+        HeaderName::from_bytes(name.as_bytes()).map_err(|_| anyhow!("`{name}` is not the name of a header"))?;
     let own = [CONTENT_TYPE, CONTENT_LENGTH, HOST].contains(&parsed)
         || matches!(parsed.as_str(), "connection" | "transfer-encoding" | "upgrade" | "expect" | "te" | "trailer");
     if own {
-        return Err(format!("the header `{name}` is part of every delivery and cannot be set"));
+        bail!("the header `{name}` is part of every delivery and cannot be set");
     }
     if parsed == AUTHORIZATION {
-        return Err("the header `Authorization` has a place of its own".into());
+        bail!("the header `Authorization` has a place of its own");
     }
     Ok((parsed, header_value(name, value)?))
 }
 
-fn header_value(name: &str, value: &str) -> Result<HeaderValue, String> {
-    let mut value = HeaderValue::from_str(value).map_err(|_| format!("the value of `{name}` cannot be sent"))?;
+fn header_value(name: &str, value: &str) -> anyhow::Result<HeaderValue> {
+    let mut value = HeaderValue::from_str(value).map_err(|_| anyhow!("the value of `{name}` cannot be sent"))?;
     value.set_sensitive(true);
     Ok(value)
 }

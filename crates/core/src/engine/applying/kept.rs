@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use anyhow::anyhow;
 use jiff::Timestamp;
 use pushplan_io::files::{describe, private_folder};
 use pushplan_io::private;
@@ -72,10 +73,10 @@ fn keep_results(entry: &Entry, workspace: &Workspace, session: &Session) {
 }
 
 /// Stores results in a new folder in the temporary folder, readable only by their owner. Returns the path.
-fn elsewhere(line: &[u8]) -> Result<String, String> {
+fn elsewhere(line: &[u8]) -> anyhow::Result<String> {
     let folder = std::env::temp_dir().join(format!("pushplan-{}", Uuid::new_v4().simple()));
     let file = folder.join("unwritten.json");
-    let cannot = |error: io::Error| format!("{} cannot be written: {}", file.display(), describe(&error));
+    let cannot = |error: io::Error| anyhow!("{} cannot be written: {}", file.display(), describe(&error));
     private_folder().create(&folder).map_err(cannot)?;
     private::write(&file, line).map_err(cannot)?;
     Ok(file.display().to_string())

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use pushplan_io::failure::Failure;
-use pushplan_io::files;
+use pushplan_io::files::{self, FileError};
 use pushplan_model::text::one_line;
 use pushplan_project::manifest::{FILE_LIMIT, Manifests, PROJECT_FILE, Project};
 
@@ -94,16 +94,16 @@ fn lexical(path: &Path) -> PathBuf {
 /// Writes a file. An existing file is only extended, and only if it is unchanged since it was read.
 pub(super) fn write(root: &Path, name: &str, file: &PulledFile) -> Result<(), Failure> {
     let path = root.join(name);
-    let cannot = |why: String| {
+    let cannot = |why: FileError| {
         Failure::new(format!("{} cannot be written: {why}", one_line(name)))
             .help("nothing was recorded; make it writable and run the command again")
     };
     match &file.before {
         None => files::create(root, name, file.text.as_bytes()).map_err(cannot),
         Some(before) => {
-            let found = files::read_unlinked(&path, FILE_LIMIT).map_err(|why| cannot(why.to_string()))?;
+            let found = files::read_unlinked(&path, FILE_LIMIT).map_err(cannot)?;
             if found != before.as_bytes() {
-                return Err(cannot("another process has changed it".to_owned()));
+                return Err(cannot("another process has changed it".into()));
             }
             files::replace(&path, file.text.as_bytes()).map_err(cannot)
         }

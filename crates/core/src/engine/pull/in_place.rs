@@ -145,7 +145,7 @@ impl InPlace {
             if self.before.get(name).map(String::as_bytes) != Some(&found[..]) {
                 return Err(cannot("another process has changed it".to_owned()));
             }
-            files::replace(&path, text.as_bytes()).map_err(cannot)?;
+            files::replace(&path, text.as_bytes()).map_err(|why| cannot(why.to_string()))?;
             wrote(name);
         }
         Ok(())

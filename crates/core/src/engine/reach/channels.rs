@@ -1,10 +1,11 @@
 //! Reading the channel list of a target, page by page.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
 
 use pushplan_io::client::refusal;
 use pushplan_io::failure::Failure;
-use pushplan_model::exchange::{Loss, Meaning};
+use pushplan_model::exchange::{BadAnswer, Loss, Meaning};
 use pushplan_model::population::{
     DeviceFacts, MOST_DEVICES, Population, PopulationBuilder, PopulationSource, UserTags,
 };
@@ -40,7 +41,7 @@ impl ChannelList {
     }
 
     /// Adds a page of the list of named users. A record may lack the tags of its user.
-    pub fn add_users(&mut self, page: &Value) -> Result<(), String> {
+    pub fn add_users(&mut self, page: &Value) -> Result<(), BadAnswer> {
         let users = page["named_users"].as_array().ok_or("it has no `named_users`")?;
         for user in users {
             let id = user["named_user_id"].as_str().ok_or("a named user has no `named_user_id`")?;
@@ -50,7 +51,7 @@ impl ChannelList {
     }
 
     /// Adds a page of the channel list.
-    pub fn add_channels(&mut self, page: &Value) -> Result<(), String> {
+    pub fn add_channels(&mut self, page: &Value) -> Result<(), BadAnswer> {
         let channels = page["channels"].as_array().ok_or("it has no `channels`")?;
         let Self { builder, users, seen, .. } = self;
         let mut new = 0;
@@ -67,11 +68,11 @@ impl ChannelList {
             }
         }
         if new == 0 && !channels.is_empty() {
-            return Err("a page of the list has only channels of earlier pages".to_owned());
+            return Err("a page of the list has only channels of earlier pages".into());
         }
         self.channels += new;
         if self.builder.len() > MOST_DEVICES {
-            return Err(format!("it has more than {MOST_DEVICES} channels"));
+            return Err(format!("it has more than {MOST_DEVICES} channels").into());
         }
         Ok(())
     }
@@ -126,12 +127,12 @@ pub async fn read(opened: &Opened, progress: &dyn Fn(ReachProgress)) -> Result<P
 async fn pages(
     opened: &Opened,
     first: &str,
-    mut take: impl FnMut(&Value) -> Result<(), String>,
+    mut take: impl FnMut(&Value) -> Result<(), BadAnswer>,
 ) -> Result<(), Failure> {
     let (reading, origin, mut pages) = (opened.reading(), opened.origin().to_string(), Pages::default());
     let mut path = first.to_owned();
     loop {
-        let failed = |why: &str| {
+        let failed = |why: &dyn Display| {
             Failure::new(format!("GET {path} failed: {why}"))
                 .help("the list is incomplete, so nothing was counted; the earlier population is kept")
         };

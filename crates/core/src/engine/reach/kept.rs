@@ -1,8 +1,10 @@
 //! The file with the population of a target.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use pushplan_io::client::only_its_owner;
 use pushplan_io::failure::Failure;
 use pushplan_io::files::{self, describe};
@@ -36,18 +38,18 @@ pub fn is_kept(root: &Path, target: &str) -> bool {
 }
 
 /// Reads the population of a target, or returns why it cannot be used.
-pub fn load(root: &Path, target: &str) -> Result<Population, String> {
+pub fn load(root: &Path, target: &str) -> anyhow::Result<Population> {
     let path = path(root, target);
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let cannot = |why: String| format!("The population in .pushplan/{name} cannot be used: {why}.");
+    let cannot = |why: &dyn Display| anyhow!("The population in .pushplan/{name} cannot be used: {why}.");
     if local::own(root).is_symlink() {
-        return Err(cannot("its folder is a symbolic link, which is not followed".to_owned()));
+        return Err(cannot(&"its folder is a symbolic link, which is not followed"));
     }
     // A population that comes with the files of a project may not be that of its target.
     let is_private = File::open(&path).is_ok_and(|file| only_its_owner(&file).is_ok());
     if !is_private || tracked(&local::own(root)).is_ok_and(|names| names.contains(&name)) {
-        return Err(cannot("others can read it, or it is in git".to_owned()));
+        return Err(cannot(&"others can read it, or it is in git"));
     }
-    let bytes = files::read_unlinked(&path, LARGEST).map_err(|error| cannot(error.to_string()))?;
-    Population::of_bytes(&bytes).map_err(|why| cannot(why.to_string()))
+    let bytes = files::read_unlinked(&path, LARGEST).map_err(|error| cannot(&error))?;
+    Population::of_bytes(&bytes).map_err(|why| cannot(&why))
 }

@@ -19,7 +19,7 @@ pub fn read(path: &Path) -> Result<Population, Failure> {
     let shown = path.display().to_string();
     let bytes = files::read(path, LARGEST).map_err(|why| cannot(format!("{shown} cannot be read: {why}")))?;
     let text = String::from_utf8(bytes).map_err(|_| cannot(format!("{shown} is not UTF-8")))?;
-    let devices = population::read(&shown, &text).map_err(cannot)?;
+    let devices = population::read(&shown, &text).map_err(|why| cannot(why.to_string()))?;
     let mut builder = PopulationBuilder::new(PopulationSource::Sample, None, "");
     devices.iter().filter(|(_, device)| device.installed).for_each(|(_, device)| builder.add(&device_facts(device)));
     Ok(builder.done())

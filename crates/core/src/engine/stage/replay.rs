@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use anyhow::anyhow;
 use jiff::Timestamp;
 use pushplan_io::failure::Failure;
 use pushplan_model::address::Address;
@@ -34,17 +35,16 @@ impl<'s> Replay<'s> {
     }
 
     /// Asks the service's control API.
-    pub async fn ask(&self, method: &str, path: &str, body: Option<Value>) -> Result<Value, String> {
+    pub async fn ask(&self, method: &str, path: &str, body: Option<Value>) -> anyhow::Result<Value> {
         let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
         let request = Request { method: method.to_owned(), path: path.to_owned(), body, ..Request::default() };
-        let answered = local::answer(&self.engine, None, request).await.map_err(|why| why.to_string())?;
-        let answer = answered.map_err(|refusal| refusal.error)?;
-        let body = answer.body.map(|body| serde_json::from_str(&body).map_err(|error| error.to_string()));
-        body.unwrap_or(Ok(Value::Null))
+        let answered = local::answer(&self.engine, None, request).await?;
+        let answer = answered.map_err(|refusal| anyhow!(refusal.error))?;
+        Ok(answer.body.map(|body| serde_json::from_str(&body)).transpose()?.unwrap_or_default())
     }
 
     async fn get(&self, path: &str) -> Result<Value, Failure> {
-        self.ask("GET", path, None).await.map_err(Failure::new)
+        Ok(self.ask("GET", path, None).await?)
     }
 
     pub fn now(&self) -> Timestamp {
@@ -56,8 +56,8 @@ impl<'s> Replay<'s> {
         if until <= self.now() {
             return Ok(());
         }
-        let moved = self.ask("POST", "/local/clock", Some(json!({ "to": until }))).await;
-        moved.map(drop).map_err(Failure::new)
+        self.ask("POST", "/local/clock", Some(json!({ "to": until }))).await?;
+        Ok(())
     }
 
     /// Changes the tags of the named groups only.
@@ -66,7 +66,7 @@ impl<'s> Replay<'s> {
         device: &str,
         tags: &Tags,
         change: impl Fn(&mut BTreeSet<String>, &BTreeSet<String>),
-    ) -> Result<(), String> {
+    ) -> anyhow::Result<()> {
         let path = of_device(device, "");
         let record = self.ask("GET", &path, None).await?;
         let mut after: BTreeMap<&str, Option<BTreeSet<String>>> = BTreeMap::new();

@@ -89,7 +89,7 @@ impl Target {
         if let Some(url) = &self.base_url
             && let Err(why) = Origin::parse(url)
         {
-            wrong(url.span, why, "an address such as https://messaging.example");
+            wrong(url.span, why.to_string(), "an address such as https://messaging.example");
         }
         if let Some(place) = &self.ledger
             && let Some(why) = place::objection(place)

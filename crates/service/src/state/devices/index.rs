@@ -135,7 +135,7 @@ impl Index {
     }
 
     /// Loads a device from the disk.
-    pub fn load(&mut self, row: &Kept) -> Result<(), String> {
+    pub fn load(&mut self, row: &Kept) -> anyhow::Result<()> {
         self.place(&row.key, read(row)?);
         Ok(())
     }
