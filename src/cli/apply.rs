@@ -96,7 +96,7 @@ impl Apply {
         let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(asked, &request.choice));
         let review = self.approved.review(&self.places.root()?);
         let asking = Asking { review: review.as_ref(), ..asking };
-        many::apply::run(asked, &PlansWanted::Alike(Arc::new(request)), &self.wanted.how, &asking, &does, context)
+        many::apply::run(asked, &PlansWanted::Alike(Arc::new(request)), self.wanted.together(), &asking, &does, context)
     }
 
     /// Applies all plans of a folder, each to its target.
@@ -116,7 +116,7 @@ impl Apply {
         let common = first.cloned().unwrap_or_default();
         let does = Does::to(&common.aim, "");
         let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(&asked, &common.choice));
-        many::apply::run(&asked, &PlansWanted::Saved(Arc::new(plans)), &self.wanted.how, &asking, &does, context)
+        many::apply::run(&asked, &PlansWanted::Saved(Arc::new(plans)), self.wanted.together(), &asking, &does, context)
     }
 }
 

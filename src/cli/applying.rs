@@ -29,7 +29,7 @@ use crate::failure::Failure;
 use crate::ledger::Chain;
 use crate::plan::Plan;
 use crate::render::Format;
-use crate::render::{self, Progress, Repetition, Showing};
+use crate::render::{self, Out, Progress, Repetition, Showing};
 
 pub use before::Asking;
 pub(super) use ending::{exit, left_to_people};
@@ -51,9 +51,18 @@ pub struct Options {
 
     #[command(flatten)]
     pub how: How,
+
+    /// Number of targets that are applied in parallel
+    #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub parallel: u16,
 }
 
 impl Options {
+    /// How plans are applied, and on how many targets at a time.
+    pub(super) fn together(&self) -> (&How, u16) {
+        (&self.how, self.parallel)
+    }
+
     /// The request for a plan of the manifests.
     pub fn request(&self) -> PlanRequest {
         let (choice, on_drift) = (self.chosen.choice(), self.drifting.given());
@@ -125,6 +134,11 @@ pub struct How {
 pub enum WhenFailed {
     Stop,
     Continue,
+}
+
+/// Listens for signals that ask an apply to stop.
+pub(super) fn listen() -> Result<Stop, Failure> {
+    Stop::listen(AT_ONCE).map_err(|error| Failure::new(error.to_string()))
 }
 
 pub(super) const APPLY_THIS: &str = "Apply this plan? Type `yes` to continue:";
@@ -224,7 +238,7 @@ impl ApplyJob<'_> {
         {
             return Err(failure);
         }
-        how.carry_out(workspace, opened, planned, context).await
+        how.carry_out(workspace, opened, planned, &listen()?, context).await
     }
 }
 
@@ -270,10 +284,10 @@ impl How {
         workspace: &Workspace,
         opened: &Opened,
         planned: Planned,
+        stop: &Stop,
         context: &Context,
     ) -> Result<Option<Applied>, Failure> {
-        let stop = Stop::listen(AT_ONCE).map_err(|error| Failure::new(error.to_string()))?;
-        let report = self.drive_until(&stop, workspace, opened, &planned, context).await;
+        let report = self.drive_until(stop, workspace, opened, &planned, context).await;
         let plan = planned.plan;
         if report.ending == Ending::Conflict && report.ledger == plan.ledger.seq && self.turn.waits() {
             return Ok(None);
@@ -322,13 +336,15 @@ impl How {
             },
         };
         let plan = &planned.plan;
-        let mut progress = Progress::start(&context.out, plan, self.showing());
+        let mut progress = Progress::start(&context.out, plan, self.showing(&context.out));
         if workspace.is_one_of_many {
             progress = progress.of_one(&workspace.target);
         }
         let asked = async {
             stop.asked().await;
-            context.out.note("Stopping after the requests in progress. Press Ctrl-C again to end at once.");
+            if stop.confirms() {
+                context.out.note("Stopping after the requests in progress. Press Ctrl-C again to end at once.");
+            }
         };
         let mut tell = |notice: Notice| match notice {
             Notice::Ended(step, fate) => progress.finished(plan, &[(step, fate.clone())]),
@@ -341,9 +357,10 @@ impl How {
         workspace.apply(opened, planned, request, asked, &mut tell, &context.session).await
     }
 
-    fn showing(&self) -> Showing {
+    fn showing(&self, out: &Out) -> Showing {
         match self.format {
-            Format::Text if io::stderr().is_terminal() => Showing::Bar,
+            // Several bars would overwrite each other.
+            Format::Text if io::stderr().is_terminal() && !out.keeps() => Showing::Bar,
             Format::Text => Showing::Lines,
             Format::Jsonl => Showing::JsonLines,
             _ => Showing::Nothing,

@@ -74,7 +74,7 @@ impl Promote {
         many::apply::run(
             asked,
             &PlansWanted::Alike(Arc::new(request.clone())),
-            &self.wanted.how,
+            self.wanted.together(),
             &asking,
             &does,
             context,

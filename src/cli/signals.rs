@@ -1,6 +1,8 @@
 //! Requests to stop.
 
 use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::watch;
 
@@ -46,7 +48,11 @@ impl Signal {
 
 /// A stop in two steps: the first signal asks the work to finish, the second ends the process at once.
 #[derive(Clone, Debug)]
-pub struct Stop(watch::Receiver<Option<Signal>>);
+pub struct Stop {
+    told: watch::Receiver<Option<Signal>>,
+    /// Whether the user was told that the work comes to its end.
+    is_confirmed: Arc<AtomicBool>,
+}
 
 impl Stop {
     /// Listens while the runtime runs. `at_once` is the message for the second signal.
@@ -60,12 +66,12 @@ impl Stop {
             let _ = writeln!(io::stderr(), "{at_once}");
             std::process::exit(second.exit() as i32);
         });
-        Ok(Self(told))
+        Ok(Self { told, is_confirmed: Arc::default() })
     }
 
     /// Returns after the first signal.
     pub async fn asked(&self) {
-        if self.0.clone().wait_for(Option::is_some).await.is_err() {
+        if self.told.clone().wait_for(Option::is_some).await.is_err() {
             // The listener is gone, so there will be no signal.
             std::future::pending::<()>().await;
         }
@@ -73,7 +79,13 @@ impl Stop {
 
     /// The first signal, if there was one.
     pub fn by(&self) -> Option<Signal> {
-        *self.0.borrow()
+        *self.told.borrow()
+    }
+
+    /// Whether the user is still to be told that the work comes to its end. Only the first caller gets `true`: several runs may
+    /// stop at once.
+    pub(super) fn confirms(&self) -> bool {
+        !self.is_confirmed.swap(true, Ordering::Relaxed)
     }
 }
 

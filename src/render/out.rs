@@ -84,6 +84,11 @@ impl Out {
         Self { kept: Some(Arc::default()), ..self.clone() }
     }
 
+    /// Whether what is printed is kept, because other runs print at the same time.
+    pub fn keeps(&self) -> bool {
+        self.kept.is_some()
+    }
+
     /// Returns the kept output.
     pub fn kept(&self) -> String {
         let kept = self.kept.as_ref().map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner).clone());

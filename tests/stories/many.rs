@@ -4,6 +4,7 @@ mod built_in;
 mod commands;
 mod folding;
 mod ledgers;
+mod parallel;
 mod promoting;
 mod telling;
 

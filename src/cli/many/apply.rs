@@ -1,4 +1,6 @@
-//! Applying to several targets: all plans are shown, with one confirmation, and then applied one after the other.
+//! Applying to several targets: one look at all plans, one question, then several targets at a time.
+
+mod parallel;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,31 +12,33 @@ use jiff::Timestamp;
 
 use super::plan::{make, several, told};
 use super::{Does, PlansWanted, SeveralTargets, tell_failed};
-use crate::cli::applying::{Applied, ApplyJob, Asking, How, QUICKER, WhenFailed, left_to_people};
+use parallel::{Dealt, Reported};
+
+use crate::cli::applying::{Applied, Asking, How, QUICKER, listen};
 use crate::cli::review::{self, Review};
+use crate::cli::signals::{Signal, Stop};
 use crate::cli::{Context, Ended, runtime};
 use crate::engine::ledger;
 use crate::engine::saved;
 use crate::engine::several::TargetResult;
-use crate::engine::target::{self, Opened};
+use crate::engine::target;
 use crate::engine::turn::Waiting;
 use crate::engine::workspace::{Planned, Workspace};
 use crate::exit::Exit;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 use crate::plan::Plan;
 use crate::render::Format;
 use crate::render::many::report::{self, Fate, TargetOutcome};
 use crate::render::many::text::before_apply;
-use crate::render::{self, Repetition};
 
 /// The maximal age of a plan when it is applied. Other targets are applied before it, so its basis may have changed.
 const FRESH: Duration = Duration::from_secs(60);
 
-/// Plans all targets, shows and asks, and applies them one after the other.
+/// Plans all targets, shows and asks, and applies them in parallel.
 pub fn run(
     asked: &SeveralTargets,
     wanted: &PlansWanted,
-    how: &How,
+    (how, parallel): (&How, u16),
     asking: &Asking,
     does: &Does,
     context: &Context,
@@ -59,50 +63,17 @@ pub fn run(
         let names = asked.targets()?;
         return Err(target::unknown(&workspace.target, &names.iter().map(String::as_str).collect::<Vec<_>>()));
     }
-    let run = ManyApply { how, wanted, asking, asked, does, context };
-    let ended = runtime()?.block_on(run.all(&workspaces))?;
+    let run = ManyApply { how, parallel: usize::from(parallel), wanted, asking, asked, does, context };
+    let runtime = runtime()?;
+    let ready = runtime.block_on(run.ready(&workspaces))?;
+    let stop = ready.stop.clone();
+    let ended = run.deal(ready, runtime);
     show(&ended, how, asking, context);
     let failures: Vec<(&str, Cow<Failure>)> =
         ended.iter().filter_map(|dealt| Some((dealt.workspace.target.as_str(), dealt.failure()?))).collect();
     tell_failed(failures.iter().map(|(target, failure)| (*target, &**failure)), context);
-    runtime()?.block_on(run.tell_all(&ended));
-    Ok(exit_of(&ended))
-}
-
-/// A processed target: its result, and the exit code of a command for it alone.
-struct Dealt {
-    workspace: Arc<Workspace>,
-    again: Repetition,
-    fate: Reported,
-    /// Whether a resource of another target is not promoted to it, or manual steps are left.
-    is_short: bool,
-}
-
-impl Dealt {
-    /// Why nothing was begun, or why the apply was interrupted.
-    fn failure(&self) -> Option<Cow<'_, Failure>> {
-        match &self.fate {
-            Reported::Failed(failure) => Some(Cow::Borrowed(failure)),
-            Reported::Applied(applied) => render::report::broken_off(&applied.report, &applied.plan).map(Cow::Owned),
-            Reported::Unchanged | Reported::NotBegun => None,
-        }
-    }
-
-    /// Whether the remaining targets are not begun because of it.
-    fn is_in_the_way(&self) -> bool {
-        match &self.fate {
-            Reported::Applied(applied) => applied.exit != Exit::Done,
-            Reported::Failed(_) => true,
-            Reported::Unchanged | Reported::NotBegun => false,
-        }
-    }
-}
-
-enum Reported {
-    Applied(Box<Applied>),
-    Unchanged,
-    Failed(Failure),
-    NotBegun,
+    runtime.block_on(run.tell_all(&ended));
+    Ok(exit_of(&ended, stop.by()))
 }
 
 /// The plans of all targets. Refused ones are shown as well.
@@ -112,8 +83,19 @@ struct Plans {
     made: Instant,
 }
 
+/// Plans that may be carried out, and failures in the place of others.
+struct Ready {
+    all: Vec<TargetResult<Planned>>,
+    /// Nothing is begun, because of a failure.
+    stopped: bool,
+    made: Instant,
+    stop: Stop,
+}
+
 struct ManyApply<'a> {
     how: &'a How,
+    /// How many targets are applied at the same time.
+    parallel: usize,
     wanted: &'a PlansWanted,
     asking: &'a Asking<'a>,
     asked: &'a SeveralTargets,
@@ -122,9 +104,9 @@ struct ManyApply<'a> {
 }
 
 impl ManyApply<'_> {
-    /// Applies one target after the other. If one cannot be planned or is refused, none is begun, unless errors are
-    /// allowed.
-    async fn all(&self, workspaces: &[Arc<Workspace>]) -> Result<Vec<Dealt>, Failure> {
+    /// Plans all targets, asks, and uses the approvals. If one cannot be planned or is refused, nothing is begun at all, unless
+    /// the others shall continue.
+    async fn ready(&self, workspaces: &[Arc<Workspace>]) -> Result<Ready, Failure> {
         let Plans { mut all, mut refused, made } = self.plans(workspaces).await;
         self.show(&all);
         for one in &mut all {
@@ -132,7 +114,7 @@ impl ManyApply<'_> {
                 one.result = Err(failure);
             }
         }
-        let goes_on = self.how.on_error == WhenFailed::Continue;
+        let goes_on = self.goes_on();
         let mut stopped = all.iter().any(|one| one.result.is_err()) && !goes_on;
         let has_news = |one: &TargetResult<Planned>| one.result.as_ref().is_ok_and(|planned| planned.plan.has_news());
         if !stopped
@@ -148,40 +130,7 @@ impl ManyApply<'_> {
             self.begin(&mut all).await;
             stopped = all.iter().any(|one| one.result.is_err()) && !goes_on;
         }
-        let mut dealt = Vec::new();
-        for TargetResult { workspace, result: ended } in all {
-            let again =
-                self.does.again_for(self.asked, &workspace.target, &self.wanted.request(&workspace.target).choice);
-            let manual = ended.as_ref().map_or(0, |planned| self.how.manual(&planned.plan));
-            let is_short = manual > 0 || ended.as_ref().is_ok_and(|planned| planned.plan.told.left() > 0);
-            let fate = match ended {
-                Err(failure) => Reported::Failed(failure),
-                Ok(planned) if planned.plan.steps.is_empty() => {
-                    workspace.end_unchanged(&planned, &self.context.session).await;
-                    Reported::Unchanged
-                }
-                Ok(_) if stopped => Reported::NotBegun,
-                Ok(planned) => self.one(&workspace, planned, made, &again).await,
-            };
-            stopped |= match &fate {
-                Reported::Applied(applied) => match applied.exit {
-                    Exit::Interrupted | Exit::Terminated => true,
-                    exit => exit != Exit::Done && !goes_on,
-                },
-                Reported::Failed(_) => !goes_on,
-                Reported::Unchanged | Reported::NotBegun => false,
-            };
-            let is_done = match &fate {
-                Reported::Applied(applied) => applied.exit == Exit::Done,
-                Reported::Unchanged => true,
-                Reported::Failed(_) | Reported::NotBegun => false,
-            };
-            if is_done && manual > 0 {
-                workspace.note(&left_to_people(manual), &self.context.session);
-            }
-            dealt.push(Dealt { workspace, again, fate, is_short });
-        }
-        Ok(dealt)
+        Ok(Ready { all, stopped, made, stop: listen()? })
     }
 
     /// Uses the approvals of all targets, before anything is sent to any of them.
@@ -274,7 +223,7 @@ impl ManyApply<'_> {
                 Reported::Applied(applied) => applied.became(again, &workspace.log),
                 Reported::Unchanged => review::Became::Nothing,
                 Reported::Failed(failure) => review::Became::Held(failure),
-                Reported::NotBegun => review::Became::NotBegun(first),
+                Reported::Overtaken | Reported::NotBegun => review::Became::NotBegun(first),
             };
             results.push((workspace, became));
         }
@@ -298,70 +247,6 @@ impl ManyApply<'_> {
             context.out.note(&before_apply(&several, style));
         }
     }
-
-    async fn one(&self, workspace: &Workspace, planned: Planned, made: Instant, again: &Repetition) -> Reported {
-        let Self { how, context, .. } = self;
-        let opened = match workspace.open().await {
-            Ok(opened) => opened,
-            Err(failure) => return Reported::Failed(failure),
-        };
-        let applied = self.applied(workspace, &opened, planned, made, again).await;
-        opened.close().await;
-        let applied = match applied {
-            Ok(applied) => Box::new(applied),
-            Err(failure) => return Reported::Failed(failure),
-        };
-        let Applied { report, plan, .. } = &*applied;
-        match how.format {
-            Format::Json => {}
-            Format::Jsonl => context.out.json(&render::report::last_line(report, plan, again)),
-            _ => context.out.print(&render::report::text(report, plan, again, context.out.style())),
-        }
-        Reported::Applied(applied)
-    }
-
-    async fn applied(
-        &self,
-        workspace: &Workspace,
-        opened: &Opened,
-        planned: Planned,
-        made: Instant,
-        again: &Repetition,
-    ) -> Result<Applied, Failure> {
-        let Self { how, context, .. } = self;
-        let planned = self.fresh(workspace, opened, planned, made).await?;
-        if how.format == Format::Text {
-            context.out.print(&report::begins(&workspace.target, context.out.style()));
-        }
-        if let Some(applied) = how.carry_out(workspace, opened, planned, context).await? {
-            return Ok(applied);
-        }
-        workspace.note(QUICKER, &context.session);
-        let (request, saved) = (self.wanted.request(&workspace.target), self.wanted.saved(&workspace.target));
-        let asking = self.asking.about_one(again.clone());
-        ApplyJob { how, workspace, request: &request, saved, asking: &asking, context }.run(opened).await
-    }
-
-    /// The shown plan, if it is new enough; otherwise a new one, which must be the same.
-    async fn fresh(
-        &self,
-        workspace: &Workspace,
-        opened: &Opened,
-        planned: Planned,
-        made: Instant,
-    ) -> Result<Planned, Failure> {
-        if made.elapsed() < FRESH {
-            return Ok(planned);
-        }
-        let again = workspace.plan(opened, &self.wanted.request(&workspace.target), &self.context.session).await?;
-        let moved = planned.plan.moved(&again.plan);
-        match moved.is_empty() {
-            true => Ok(again),
-            false => Err(Failure::new(format!("the plan that was shown is stale: {}", moved.join("; ")))
-                .kind(FailureKind::Stale)
-                .help("nothing was changed there; make a new plan")),
-        }
-    }
 }
 
 fn show(ended: &[Dealt], how: &How, asking: &Asking, context: &Context) {
@@ -374,7 +259,7 @@ fn show(ended: &[Dealt], how: &How, asking: &Asking, context: &Context) {
             }
             Reported::Unchanged => Fate::Unchanged,
             Reported::Failed(failure) => Fate::Failed(context.out.why(failure.clone(), &dealt.workspace.target)),
-            Reported::NotBegun => Fate::NotBegun,
+            Reported::Overtaken | Reported::NotBegun => Fate::NotBegun,
         },
     };
     let all: Vec<TargetOutcome> = ended.iter().map(one).collect();
@@ -386,13 +271,15 @@ fn show(ended: &[Dealt], how: &How, asking: &Asking, context: &Context) {
     context.out.show(how.format, &text);
 }
 
-fn exit_of(ended: &[Dealt]) -> Exit {
+fn exit_of(ended: &[Dealt], signal: Option<Signal>) -> Exit {
     let exits = ended.iter().map(|dealt| match &dealt.fate {
         Reported::Applied(applied) if applied.exit == Exit::Done && dealt.is_short => Exit::Partly,
         Reported::Applied(applied) => applied.exit,
         Reported::Failed(failure) => failure.into(),
-        Reported::Unchanged | Reported::NotBegun if dealt.is_short => Exit::Partly,
-        Reported::Unchanged | Reported::NotBegun => Exit::Done,
+        // A signal that came between two targets interrupts the command all the same.
+        Reported::Overtaken | Reported::NotBegun if signal.is_some() => signal.map_or(Exit::Done, Signal::exit),
+        Reported::Unchanged | Reported::Overtaken | Reported::NotBegun if dealt.is_short => Exit::Partly,
+        Reported::Unchanged | Reported::Overtaken | Reported::NotBegun => Exit::Done,
     });
     let did = |dealt: &Dealt| matches!(&dealt.fate, Reported::Applied(it) if it.report.did_anything(&it.plan));
     match Exit::worst(exits) {
