@@ -10,12 +10,13 @@ mod exchange;
 mod home;
 mod objects;
 mod remote;
+mod server;
 mod told;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use pushplan_io::git::LIMIT;
@@ -24,11 +25,12 @@ use tokio::sync::OnceCell;
 use super::AppendError;
 use super::codec;
 use super::intent::Seq;
-use super::store::{New, Pending, Sibling, Start, Store, Stored, Unread};
-use exchange::Mark;
+use super::store::{New, Pending, Server, Sibling, Start, Store, Stored, Unread};
+use exchange::{Listing, Mark};
 use home::Home;
 use objects::Tip;
 use remote::{Refs, Remote};
+use server::GitServer;
 use told::Trouble;
 
 /// How many times a push is tried.
@@ -47,6 +49,10 @@ pub struct GitStore {
     /// The folder for fetched objects, if the repository must not change.
     apart: Option<PathBuf>,
     home: OnceCell<Home>,
+    /// What it shares with the ledgers of other targets there.
+    server: OnceLock<Arc<GitServer>>,
+    /// What the other end had when it was last looked at.
+    listing: Mutex<Option<Arc<Listing>>>,
     known: Mutex<LastRead>,
     sound: Mutex<Sound>,
     /// Records that were seen here and that the server no longer has.
@@ -110,6 +116,8 @@ impl GitStore {
             limit: LIMIT,
             apart: None,
             home: OnceCell::new(),
+            server: OnceLock::new(),
+            listing: Mutex::default(),
             known: Mutex::default(),
             sound: Mutex::default(),
             gone: Mutex::default(),
@@ -132,7 +140,8 @@ impl GitStore {
     /// Whether the server has anything of this ledger. Fetches nothing, and returns `false` if the answer is unknown.
     pub async fn has_records(&self) -> bool {
         let Ok(home) = self.home().await else { return false };
-        let there = home.there(&self.refs).await.unwrap_or_default();
+        let Ok(listing) = self.server().list(home).await else { return false };
+        let there = listing.there(&self.refs);
         there.tip.is_some() || there.mark.is_some() || there.has_history
     }
 
@@ -168,16 +177,34 @@ impl GitStore {
 
     async fn home(&self) -> Result<&Home, Trouble> {
         let find = async {
+            if let Some(home) = self.server().home_ahead(&self.refs) {
+                return Ok(home);
+            }
             let remote = self.remote.as_ref().map_err(|why| Trouble::new(&why.to_string()))?.clone();
             Home::find(&self.root, remote, &self.refs, self.limit, self.apart.as_deref()).await
         };
         self.home.get_or_try_init(|| find).await
     }
 
+    fn server(&self) -> &Arc<GitServer> {
+        self.server
+            .get_or_init(|| GitServer::of(&self.root, self.remote.as_ref().ok(), self.limit, self.apart.as_deref()))
+    }
+
     /// Returns the newest commit of the server, after fetching all of it.
     async fn look(&self, home: &Home) -> Result<Option<Tip>, Trouble> {
+        self.look_at(home, None).await
+    }
+
+    /// Looks as [`Self::look`] does, at what was listed ahead if anything was.
+    async fn look_at(&self, home: &Home, mut ahead: Option<Arc<Listing>>) -> Result<Option<Tip>, Trouble> {
         for _ in 0..ATTEMPTS {
-            let there = home.there(&self.refs).await?;
+            let listing = match ahead.take() {
+                Some(listing) => listing,
+                None => self.server().list(home).await?,
+            };
+            let there = listing.there(&self.refs);
+            *self.listing.lock().unwrap_or_else(PoisonError::into_inner) = Some(listing);
             *self.mark.lock().unwrap_or_else(PoisonError::into_inner) = there.mark;
             let Some(commit) = there.tip else {
                 if there.has_history {
@@ -221,7 +248,7 @@ impl GitStore {
 
     async fn fetch(&self, home: &Home, name: &str) -> Result<(), Trouble> {
         let here = home.records().tip(&home.seen).await?;
-        home.fetch(&[name], here.as_ref().map(|tip| &*tip.commit)).await
+        self.server().fetch(home, &[name], here.as_ref().map(|tip| &*tip.commit)).await
     }
 
     /// Returns the commit before the first record of this one, after fetching all of it.
@@ -230,7 +257,7 @@ impl GitStore {
         let Some(before) = home.records().before(&tip.commit, first).await? else { return Ok(None) };
         let mut older = home.records().tip(&before).await?;
         if older.is_none() {
-            home.fetch(&[&self.refs.history(first - 1)], None).await?;
+            self.server().fetch(home, &[&self.refs.history(first - 1)], None).await?;
             older = home.records().tip(&before).await?;
         }
         Ok(older.filter(|older| older.last() + 1 == first))
@@ -243,7 +270,7 @@ impl GitStore {
         let mut blobs = home.records().blobs(&ids).await?;
         if blobs.is_none() {
             // Objects that no ref keeps may have been removed by git's garbage collection.
-            home.fetch(&[&self.refs.tip], None).await?;
+            self.server().fetch(home, &[&self.refs.tip], None).await?;
             blobs = home.records().blobs(&ids).await?;
         }
         let blobs = blobs.ok_or_else(|| Trouble::new("not all of its objects can be fetched"))?;
@@ -253,21 +280,31 @@ impl GitStore {
     /// Returns the ledgers of other targets on the server, with a single fetch.
     async fn siblings(&self) -> Result<Vec<Sibling>, Trouble> {
         let home = self.home().await?;
-        let mut there = home.all_there().await?;
-        there.retain(|(name, _)| *name != self.refs.tip);
+        // As the server was when this ledger was read.
+        let known = self.listing.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let listing = match known {
+            Some(listing) => listing,
+            None => self.server().list(home).await?,
+        };
+        let there: Vec<(&str, &str)> = listing.tips().filter(|(name, _)| *name != self.refs.tip).collect();
         if there.is_empty() {
             return Ok(Vec::new());
         }
         home.make(&self.root).await?;
-        let names: Vec<&str> = there.iter().map(|(name, _)| name.as_str()).collect();
-        home.fetch(&names, None).await?;
+        let commits: Vec<String> = there.iter().map(|(_, commit)| (*commit).to_owned()).collect();
+        let present = home.records().present(&commits).await?;
+        let missing = there.iter().filter(|(_, commit)| !present.iter().any(|here| here == commit));
+        let missing: Vec<&str> = missing.map(|(name, _)| *name).collect();
+        if !missing.is_empty() {
+            self.server().fetch(home, &missing, None).await?;
+        }
         let mut all = Vec::new();
         for (name, commit) in there {
-            let Some(tip) = home.records().tip(&commit).await? else { continue };
+            let Some(tip) = home.records().tip(commit).await? else { continue };
             // An unreadable ledger of another target must not stop this one.
             let Ok(records) = self.records(home, &tip, 1).await else { continue };
             let shown = format!("{name} on {}", home.shown);
-            all.push(Sibling { name: Refs::target_of(&name).to_owned(), shown, records, becomes: None });
+            all.push(Sibling { name: Refs::target_of(name).to_owned(), shown, records, becomes: None });
         }
         Ok(all)
     }
@@ -279,7 +316,8 @@ impl GitStore {
         let seen = if home.is_made() { home.records().tip(&home.seen).await.map_err(failed)? } else { None };
         self.sound.lock().unwrap_or_else(PoisonError::into_inner).noted = seen.as_ref().map(|tip| tip.commit.clone());
         let seen = [seen, self.sound().tip].into_iter().flatten().max_by_key(Tip::last);
-        let mut tip = self.look(home).await.map_err(failed)?;
+        let ahead = self.server().take_ahead(&self.refs);
+        let mut tip = self.look_at(home, ahead).await.map_err(failed)?;
         let marked = self.marked(home, tip.as_ref()).await.filter(|_| !is_as_is);
         for pause in LAGS.into_iter().filter(|_| marked.is_some()) {
             if tip.as_ref().map(Tip::last) >= marked.as_ref().map(Tip::last) {
@@ -403,6 +441,11 @@ impl Store for GitStore {
             *self.gone.lock().unwrap_or_else(PoisonError::into_inner) = None;
             Ok(())
         })
+    }
+
+    fn server(&self) -> Option<Arc<dyn Server>> {
+        let server: Arc<dyn Server> = Self::server(self).clone();
+        Some(server)
     }
 
     fn beside(&self) -> Pending<'_, Result<Vec<Sibling>, Unread>> {

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use pushplan_model::digest::Digest;
 
@@ -69,10 +70,28 @@ pub trait Store: fmt::Debug + Send + Sync {
         Box::pin(async { Ok(Vec::new()) })
     }
 
+    /// The server that ledgers of several targets may share; `None` for a place where each is on its own.
+    fn server(&self) -> Option<Arc<dyn Server>> {
+        None
+    }
+
     /// Creates a record if its number is free. When this returns, the record is durable. Creating the same record again
     /// is not a conflict. If the answer was lost, the store looks for the record, and returns [`AppendError::Unknown`]
     /// only if that failed as well.
     fn create<'a>(&'a self, new: New<'a>) -> Pending<'a, Result<(), AppendError>>;
+}
+
+/// A server that has the ledgers of several targets, and answers for all of them at once.
+pub trait Server: Send + Sync {
+    /// Reads, in few connections, what the next read of each of these targets needs. That read is as new as this call. What
+    /// cannot be read ahead is read by each for itself.
+    fn read_ahead<'a>(&'a self, targets: &'a [String]) -> Pending<'a, ()>;
+
+    /// Whether the next read of a target is one that was made ahead.
+    fn is_ahead(&self, target: &str) -> bool;
+
+    /// Forgets what was read ahead and not used.
+    fn forget_ahead(&self);
 }
 
 /// Where reading begins.

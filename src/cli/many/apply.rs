@@ -26,6 +26,7 @@ use crate::engine::turn::Waiting;
 use crate::engine::workspace::{Planned, Workspace};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::ledger::Chain;
 use crate::plan::Plan;
 use crate::render::Format;
 use crate::render::many::report::{self, Fate, TargetOutcome};
@@ -154,6 +155,7 @@ impl ManyApply<'_> {
         let mut left = workspaces.to_vec();
         while !left.is_empty() {
             self.asking.review.into_iter().for_each(Review::forget);
+            let ahead = Chain::read_ahead(left.iter().map(|workspace| &workspace.log)).await;
             let mut ready = Vec::new();
             for workspace in left {
                 match self.is_free(&workspace, &mut waiting).await {
@@ -161,6 +163,7 @@ impl ManyApply<'_> {
                     Err(failure) => plans.all.push(TargetResult { workspace, result: Err(failure) }),
                 }
             }
+            drop(ahead);
             let mut overtaken = Vec::new();
             for one in make(&ready, self.wanted, context).await {
                 match self.is_still_to_do(&one).await {

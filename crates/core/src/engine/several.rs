@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use pushplan_io::failure::{Failure, FailureKind};
+use pushplan_ledger::Chain;
 use pushplan_model::codes::Severity;
 use pushplan_model::cores;
 use pushplan_project::check::SoftenedFinding;
@@ -129,6 +130,7 @@ where
     Work: Future<Output = Result<T, Failure>> + Send,
     F: Fn(Arc<Workspace>, Arc<Opened>) -> Work + Clone + Send + Sync + 'static,
 {
+    let _ahead = Chain::read_ahead(workspaces.iter().map(|workspace| &workspace.log)).await;
     let shared = Arc::new(shared);
     let mut ended: Vec<Option<(Result<T, Failure>, String)>> = workspaces.iter().map(|_| None).collect();
     let mut under_way = JoinSet::new();

@@ -114,11 +114,15 @@ impl Waiting {
     ) -> Result<Result<Ledger, LockHeld>, Failure> {
         ledger::check_trust(log)?;
         loop {
-            let asked = now().boot;
+            let (asked, is_ahead) = (now().boot, log.is_read_ahead());
             let ledger = Ledger::replay(log.read(0).await.map_err(unreadable)?);
             let Some(running) = ledger.run.as_ref().filter(|running| running.lease.is_some()) else {
                 return Ok(Ok(ledger));
             };
+            if is_ahead {
+                // How long the ledger is unchanged is measured from reads that began at a known time.
+                continue;
+            }
             let (observed, is_over) = session.watched.saw(log, &ledger, running, asked);
             // It could not record its end in the ledger, and noted it on this machine.
             if is_over || log.has_ended(&running.run).map_err(unreadable)? {

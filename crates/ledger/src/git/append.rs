@@ -69,7 +69,7 @@ impl GitStore {
         };
         if !self.is_unmarked.load(Ordering::Acquire) {
             let moves: Vec<Move> = [tip(), mark()].into_iter().chain(kept()).collect();
-            match home.push(&moves).await {
+            match self.server().push(home, &moves).await {
                 // The server moves one ref at a time, or accepts no refs except those of earlier versions.
                 Pushed::NotAtOnce | Pushed::Refused(_) => self.is_unmarked.store(true, Ordering::Release),
                 pushed => return pushed,
@@ -78,21 +78,21 @@ impl GitStore {
         let pushed = self.push_unmarked(home, tip(), kept()).await;
         if pushed == Pushed::Done {
             // A mark that stays behind does no harm, except that less is detected.
-            let _ = home.push(&[mark()]).await;
+            let _ = self.server().push(home, &[mark()]).await;
         }
         pushed
     }
 
     async fn push_unmarked(&self, home: &Home, tip: Move<'_>, history: Option<Move<'_>>) -> Pushed {
-        let Some(history) = history else { return home.push(&[tip]).await };
+        let Some(history) = history else { return self.server().push(home, &[tip]).await };
         let (name, moves) = (history.name.to_owned(), [tip, history]);
-        match home.push(&moves).await {
+        match self.server().push(home, &moves).await {
             Pushed::NotAtOnce => {}
             pushed => return pushed,
         }
         let [tip, history] = moves;
-        match home.push(&[history]).await {
-            Pushed::Done => home.push(&[tip]).await,
+        match self.server().push(home, &[history]).await {
+            Pushed::Done => self.server().push(home, &[tip]).await,
             Pushed::Stale => Pushed::Refused(format!("{name} is there already")),
             // Whether or not the history was written, the record itself was not sent.
             Pushed::Lost(trouble) => Pushed::Unsent(trouble),

@@ -1,11 +1,36 @@
 //! Network operations: list what the server has, fetch what is missing, and push.
 
+use std::collections::BTreeMap;
+
 use pushplan_io::git::Silent;
 
 use super::home::Home;
 use super::objects::Tip;
 use super::remote::Refs;
 use super::told::Trouble;
+
+/// The refs of all ledgers that the other end has, each with its commit.
+#[derive(Debug)]
+pub struct Listing(BTreeMap<String, String>);
+
+impl Listing {
+    /// What it has of one target.
+    pub fn there(&self, refs: &Refs) -> There {
+        let commit = |name: &str| self.0.get(name).cloned();
+        let mark = [refs.mark(), refs.earlier_mark()].into_iter();
+        let mark = mark.filter_map(|name| Some(Mark { commit: commit(&name)?, name })).next();
+        let histories = refs.histories();
+        let has_history =
+            self.0.range(histories.clone()..).next().is_some_and(|(name, _)| name.starts_with(&histories));
+        There { tip: commit(&refs.tip), has_history, mark }
+    }
+
+    /// The records of all targets: the name of each ref, and its commit.
+    pub fn tips(&self) -> impl Iterator<Item = (&str, &str)> {
+        let all = self.0.iter().map(|(name, commit)| (name.as_str(), commit.as_str()));
+        all.filter(|(name, _)| Refs::target_of(name) != *name)
+    }
+}
 
 /// What the server has of one target.
 #[derive(Debug, Default)]
@@ -61,49 +86,23 @@ pub enum Pushed {
 
 impl Home {
     /// Returns what the server has now.
-    pub async fn there(&self, refs: &Refs) -> Result<There, Trouble> {
-        let histories = refs.histories();
-        let (mark, earlier) = (refs.mark(), refs.earlier_mark());
-        let args = ["ls-remote", "--quiet", "--", &self.remote, &refs.tip, &mark, &earlier, &format!("{histories}*")];
-        let ran = self.git.run(&args, b"").await?;
-        if !ran.is_ok {
-            return Err(Trouble::of(&ran.err));
-        }
-        let mut there = There::default();
-        for line in String::from_utf8_lossy(&ran.out).lines() {
-            let Some((id, name)) = line.split_once('\t') else { continue };
-            // Patterns match the ends of other names too.
-            if name == refs.tip {
-                there.tip = Some(id.to_owned());
-            } else if name == mark {
-                there.mark = Some(Mark { name: mark.clone(), commit: id.to_owned() });
-            } else if name == earlier {
-                there.mark.get_or_insert_with(|| Mark { name: earlier.clone(), commit: id.to_owned() });
-            } else if name.starts_with(&histories) {
-                there.has_history = true;
-            }
-        }
-        Ok(there)
-    }
-
-    /// Returns the refs of all targets on the server, each with its commit.
-    pub(crate) async fn all_there(&self) -> Result<Vec<(String, String)>, Trouble> {
+    pub async fn list(&self) -> Result<Listing, Trouble> {
         let ran = self.git.run(&["ls-remote", "--quiet", "--", &self.remote, &Refs::every()], b"").await?;
         if !ran.is_ok {
             return Err(Trouble::of(&ran.err));
         }
         let told = String::from_utf8_lossy(&ran.out);
         let refs = told.lines().filter_map(|line| line.split_once('\t'));
-        let own = refs.filter(|(_, name)| Refs::target_of(name) != *name);
-        Ok(own.map(|(id, name)| (name.to_owned(), id.to_owned())).collect())
+        // Patterns match the ends of other names too.
+        let own = refs.filter(|(_, name)| name.starts_with(Refs::BEGINNING));
+        Ok(Listing(own.map(|(id, name)| (name.to_owned(), id.to_owned())).collect()))
     }
 
-    /// Fetches refs: only their objects, so nothing of the user's changes. Objects that `here` already has are not
-    /// transferred.
-    pub async fn fetch(&self, names: &[&str], here: Option<&str>) -> Result<(), Trouble> {
-        let known = here.map(|commit| format!("--negotiation-tip={commit}"));
+    /// Fetches refs: only their objects, so nothing of the user's changes. With commits that are here already, little comes.
+    pub async fn fetch(&self, names: &[&str], here: &[&str]) -> Result<(), Trouble> {
+        let known: Vec<String> = here.iter().map(|commit| format!("--negotiation-tip={commit}")).collect();
         // Without any part of the ledger here, telling the server about other commits is useless.
-        let mut args = if known.is_some() { Vec::new() } else { vec!["-c", "fetch.negotiationAlgorithm=noop"] };
+        let mut args = if known.is_empty() { vec!["-c", "fetch.negotiationAlgorithm=noop"] } else { Vec::new() };
         args.extend([
             "fetch",
             "--quiet",
@@ -114,7 +113,7 @@ impl Home {
             "--no-filter",
         ]);
         args.extend(["--no-recurse-submodules", "--no-write-commit-graph", "--no-show-forced-updates", "--refmap="]);
-        args.extend(known.as_deref());
+        args.extend(known.iter().map(String::as_str));
         args.extend(["--", &self.remote]);
         args.extend(names);
         let ran = self.git.run(&args, b"").await?;
@@ -129,30 +128,40 @@ impl Home {
     /// Moves refs on the server, all or none, if each of them is still at the expected commit. The first one decides
     /// the result.
     pub async fn push(&self, moves: &[Move<'_>]) -> Pushed {
+        self.push_sets(&[moves]).await.pop().unwrap_or(Pushed::Done)
+    }
+
+    /// Moves sets of refs there, all or none, and answers for each set.
+    pub async fn push_sets(&self, sets: &[&[Move<'_>]]) -> Vec<Pushed> {
+        let moves = || sets.iter().flat_map(|set| set.iter());
         let mut args: Vec<String> =
             ["push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags"].map(String::from).into();
         args.push("--no-recurse-submodules".to_owned());
-        if moves.len() > 1 {
+        if moves().count() > 1 {
             args.push("--atomic".to_owned());
         }
-        for Move { name, from, .. } in moves {
+        for Move { name, from, .. } in moves() {
             if let Origin::At(from) = from {
                 args.push(format!("--force-with-lease={name}:{}", from.unwrap_or_default()));
             }
         }
         args.extend(["--".to_owned(), self.remote.clone()]);
-        args.extend(moves.iter().map(|Move { name, from, to }| match from {
+        args.extend(moves().map(|Move { name, from, to }| match from {
             Origin::At(_) => format!("{to}:{name}"),
             Origin::Anywhere => format!("+{to}:{name}"),
         }));
+        let same = |pushed: Pushed| vec![pushed; sets.len()];
         match self.git.run(&args.iter().map(String::as_str).collect::<Vec<_>>(), b"").await {
             Ok(ran) => {
                 let out = String::from_utf8_lossy(&ran.out);
-                let results: Vec<_> = moves.iter().map(|each| result(&out, each.name)).collect();
-                pushed(ran.is_ok, &results, &ran.err)
+                let of_set = |set: &&[Move<'_>]| {
+                    let results: Vec<_> = set.iter().map(|each| result(&out, each.name)).collect();
+                    pushed(ran.is_ok, &results, &ran.err)
+                };
+                sets.iter().map(of_set).collect()
             }
-            Err(silent @ Silent::NotStarted(_)) => Pushed::Unsent(silent.into()),
-            Err(silent) => Pushed::Lost(silent.into()),
+            Err(silent @ Silent::NotStarted(_)) => same(Pushed::Unsent(silent.into())),
+            Err(silent) => same(Pushed::Lost(silent.into())),
         }
     }
 }

@@ -18,7 +18,7 @@ const OWN: &str = ".pushplan";
 const FOLDER: &str = "git";
 
 /// The repository that git runs in, and the remote that it pushes to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Home {
     pub git: Git,
     /// The argument for git.
@@ -28,6 +28,7 @@ pub struct Home {
     /// The local ref of what was last seen on the server. It keeps the fetched objects, and shows if the server has
     /// lost something.
     pub seen: String,
+    address: String,
     /// The folder of pushplan's own repository, if that is used.
     own: Option<PathBuf>,
     /// Whether it is for one read, in a folder that is removed afterwards.
@@ -83,7 +84,12 @@ impl Home {
             None => git,
         };
         let is_apart = apart.is_some();
-        Ok(Self { git, remote: remote.argument(), shown, seen: refs.seen(&address), own, is_apart })
+        Ok(Self { git, remote: remote.argument(), shown, seen: refs.seen(&address), address, own, is_apart })
+    }
+
+    /// The same place for another target.
+    pub fn for_target(&self, refs: &Refs) -> Self {
+        Self { seen: refs.seen(&self.address), ..self.clone() }
     }
 
     /// Whether the repository exists.

@@ -99,6 +99,17 @@ impl RecordTree<'_> {
         Ok(found.into_iter().map(|found| found.map(|found| found.bytes)).collect())
     }
 
+    /// Those of these objects that are here, by their ids.
+    pub async fn present(&self, names: &[String]) -> Result<Vec<String>, Trouble> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ran =
+            self.local(&["cat-file", "--batch-check=%(objectname)"], (names.join("\n") + "\n").as_bytes()).await?;
+        let told = String::from_utf8_lossy(&ran.out);
+        Ok(told.lines().filter(|line| !line.contains(' ')).map(str::to_owned).collect())
+    }
+
     /// Returns a commit and its records, by its id or its ref; `None` if a part of it does not exist locally.
     pub async fn tip(&self, name: &str) -> Result<Option<Tip>, Trouble> {
         let found = self.objects(&[format!("{name}^{{commit}}"), format!("{name}^{{tree}}")]).await?;

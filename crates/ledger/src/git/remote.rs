@@ -92,9 +92,12 @@ impl Refs {
         Self { tip: format!("{TIPS}{target}"), target }
     }
 
-    /// The pattern for the records of every target.
+    /// What the names of all refs of ledgers begin with.
+    pub const BEGINNING: &str = "refs/pushplan";
+
+    /// What stands for the refs of every target.
     pub fn every() -> String {
-        format!("{TIPS}*")
+        format!("{}*", Self::BEGINNING)
     }
 
     /// Returns the target of a ref of records, as its name is written there.
