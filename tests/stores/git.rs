@@ -4,6 +4,7 @@ mod lost;
 mod places;
 #[cfg(unix)]
 mod ssh;
+mod together;
 mod untouched;
 
 use std::fs;

@@ -2,6 +2,7 @@
 
 mod built_in;
 mod commands;
+mod connections;
 mod folding;
 mod ledgers;
 mod parallel;

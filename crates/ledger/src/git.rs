@@ -186,6 +186,13 @@ impl GitStore {
         self.home.get_or_try_init(|| find).await
     }
 
+    /// Whether the other end had nothing of this ledger when it was last looked at.
+    fn is_known_empty(&self) -> bool {
+        let listing = self.listing.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let there = listing.map(|listing| listing.there(&self.refs));
+        there.is_some_and(|there| there.tip.is_none() && there.mark.is_none() && !there.has_history)
+    }
+
     fn server(&self) -> &Arc<GitServer> {
         self.server
             .get_or_init(|| GitServer::of(&self.root, self.remote.as_ref().ok(), self.limit, self.apart.as_deref()))

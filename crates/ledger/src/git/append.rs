@@ -11,6 +11,7 @@ use super::super::store::{New, Store};
 use super::exchange::{Move, Origin, Pushed};
 use super::home::Home;
 use super::objects::{Alone, Tip};
+use super::server::Preparing;
 use super::told::Trouble;
 use super::{ATTEMPTS, GitStore};
 
@@ -27,6 +28,8 @@ struct Attempt<'a> {
     before: Option<String>,
     /// An answer was lost. From then on, only another record in its place proves that it was not written.
     lost: Option<Trouble>,
+    /// Others wait with their pushes until it is ready.
+    preparing: Option<Preparing>,
 }
 
 impl GitStore {
@@ -40,6 +43,7 @@ impl GitStore {
         }
         let home = self.home().await.map_err(not_written)?;
         home.make(&self.root).await.map_err(not_written)?;
+        let preparing = Some(self.server().prepare());
         let blob = home.records().blob(new.bytes).await.map_err(not_written)?;
         let known = self.known();
         let tip = match known.tip.filter(|tip| tip.last() + 1 >= new.seq) {
@@ -50,10 +54,12 @@ impl GitStore {
                 }
                 Some(tip)
             }
+            // The push demands that there is none.
+            None if new.seq == 1 && self.is_known_empty() => None,
             None => self.look(home).await.map_err(not_written)?,
         };
         let before = tip.as_ref().and_then(|tip| tip.records.get(&(new.seq - 1))).cloned();
-        Attempt { store: self, home, new, blob, before, lost: None }.run(tip).await
+        Attempt { store: self, home, new, blob, before, lost: None, preparing }.run(tip).await
     }
 
     /// Moves the ref and its mark. A checkpoint without a parent also creates a ref to the commit before it, first or
@@ -111,9 +117,11 @@ impl Attempt<'_> {
         let mut attempts = 0;
         loop {
             attempts += 1;
+            let preparing = self.preparing.take().unwrap_or_else(|| self.store.server().prepare());
             let alone = is_checkpoint.then_some(if is_rooted { Alone::Rooted } else { Alone::Following });
             let commit = self.home.records().commit(seq, &self.blob, tip.as_ref(), alone, self.store.has_mark()).await;
             let commit = commit.map_err(|trouble| self.over(trouble))?;
+            drop(preparing);
             let pushed = self.store.push(self.home, tip.as_ref(), &commit, is_rooted).await;
             let is_stale = pushed == Pushed::Stale;
             let mut is_final = attempts >= ATTEMPTS;

@@ -7,8 +7,11 @@ mod together;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
+
+use tokio::sync::Notify;
 
 use super::super::store::{Pending, Server};
 use super::exchange::{Listing, Move, Origin, Pushed, There};
@@ -19,6 +22,8 @@ use together::Together;
 
 /// How many sets of refs move with one push.
 const SETS: usize = 64;
+/// How long a push waits for records that are being written here: much less than a push takes.
+const GATHERS: Duration = Duration::from_millis(200);
 
 /// What the ledgers on one remote have in common in this process.
 pub(super) struct GitServer {
@@ -30,6 +35,19 @@ pub(super) struct GitServer {
     fetches: Together<Wanted, Result<(), Trouble>>,
     pushes: Together<Vec<OwnedMove>, Pushed>,
     ahead: Mutex<BTreeMap<String, Ahead>>,
+    /// How many records are being written here, to be pushed next.
+    preparing: AtomicUsize,
+    prepared: Notify,
+}
+
+/// A record that is being written here. Other pushes wait a moment for it.
+pub(super) struct Preparing(Arc<GitServer>);
+
+impl Drop for Preparing {
+    fn drop(&mut self) {
+        self.0.preparing.fetch_sub(1, Ordering::AcqRel);
+        self.0.prepared.notify_waiters();
+    }
 }
 
 /// What was read for a target before it asks.
@@ -103,6 +121,8 @@ impl GitServer {
             fetches: Together::default(),
             pushes: Together::default(),
             ahead: Mutex::default(),
+            preparing: AtomicUsize::new(0),
+            prepared: Notify::new(),
         });
         servers.push((key, Arc::downgrade(&server)));
         server
@@ -125,7 +145,7 @@ impl GitServer {
     /// What the other end has, at least as new as when this was called.
     pub(super) async fn list(&self, home: &Home) -> Result<Arc<Listing>, Trouble> {
         loop {
-            let asked = self.looks.ask((), |all| async move {
+            let asked = self.looks.ask((), async {}, |all| async move {
                 let listed = home.list().await.map(Arc::new);
                 vec![listed; all.len()]
             });
@@ -141,7 +161,7 @@ impl GitServer {
         let wanted =
             Wanted { names: names.iter().map(|name| (*name).to_owned()).collect(), here: here.map(str::to_owned) };
         loop {
-            let asked = self.fetches.ask(wanted.clone(), |all: Vec<Wanted>| async move {
+            let asked = self.fetches.ask(wanted.clone(), async {}, |all: Vec<Wanted>| async move {
                 let fetched = fetch_all(home, &all).await;
                 if fetched.is_ok() || all.len() == 1 {
                     return vec![fetched; all.len()];
@@ -164,8 +184,30 @@ impl GitServer {
     pub(super) async fn push(&self, home: &Home, moves: &[Move<'_>]) -> Pushed {
         let moves: Vec<OwnedMove> = moves.iter().map(OwnedMove::of).collect();
         let exchange = |all: Vec<Vec<OwnedMove>>| async move { push_all(home, &all).await };
-        let pushed = self.pushes.ask(moves, exchange).await;
+        let pushed = self.pushes.ask(moves, self.gathered(), exchange).await;
         pushed.unwrap_or_else(|| Pushed::Lost(Trouble::new("the push was broken off")))
+    }
+}
+
+impl GitServer {
+    /// Announces a record that is about to be pushed.
+    pub(super) fn prepare(self: &Arc<Self>) -> Preparing {
+        self.preparing.fetch_add(1, Ordering::AcqRel);
+        Preparing(self.clone())
+    }
+
+    /// Waits until no record is being written here, but not for long.
+    async fn gathered(&self) {
+        let all = async {
+            loop {
+                let prepared = self.prepared.notified();
+                if self.preparing.load(Ordering::Acquire) == 0 {
+                    return;
+                }
+                prepared.await;
+            }
+        };
+        let _ = tokio::time::timeout(GATHERS, all).await;
     }
 }
 

@@ -21,8 +21,13 @@ impl<Q, A> Default for Together<Q, A> {
 
 impl<Q, A> Together<Q, A> {
     /// Asks a question, by itself or together with those of others. `exchange` answers all that it gets, in order. It begins
-    /// after this was called. `None`: whoever asked for all was dropped before there was an answer.
-    pub(super) async fn ask<Answers>(&self, question: Q, exchange: impl FnOnce(Vec<Q>) -> Answers) -> Option<A>
+    /// after this was called, once `gathered` is done: until then, others may still join. `None`: whoever asked for all was dropped before there was an answer.
+    pub(super) async fn ask<Answers>(
+        &self,
+        question: Q,
+        gathered: impl Future<Output = ()>,
+        exchange: impl FnOnce(Vec<Q>) -> Answers,
+    ) -> Option<A>
     where
         Answers: Future<Output = Vec<A>>,
     {
@@ -38,6 +43,7 @@ impl<Q, A> Together<Q, A> {
             Err(oneshot::error::TryRecvError::Closed) => return None,
             Err(oneshot::error::TryRecvError::Empty) => {}
         }
+        gathered.await;
         // What nobody waits for any more is not done.
         let all = std::mem::take(&mut *self.waiting());
         let (questions, tell): (Vec<Q>, Vec<oneshot::Sender<A>>) =
