@@ -105,6 +105,20 @@ fn a_plan_that_no_comment_has_room_for_is_applied_where_the_workflow_says_so() {
     says(&team.host.only(7), &["**Applied to** `local`", "300 created."]);
 }
 
+#[test]
+fn a_failure_stops_an_apply_or_not_as_the_workflow_says() {
+    let team = checkout(Team::fresh(Kind::GitHub, crate::approved::FAILS_BESIDE_A_CHAIN));
+    let service = team.project.faulty(crate::approved::SLOW_CREATIONS);
+    let runner = Runner::new(team.project.folder.path());
+    assert_eq!(runner.run(&[("command", "plan")], &with_credentials(on_pull(&team), &service)).code, 0);
+    let main = with_credentials(on_main(&team, &team.host.merge(7)), &service);
+    let used = runner.run(&[("command", "apply"), ("parallel", "999")], &main);
+    assert_eq!(used.code, 64, "{}", used.log);
+    assert!(used.log.contains("999 is not in 1..=256"), "{}", used.log);
+    let used = runner.run(&[("command", "apply"), ("on-error", "continue"), ("parallel", "2")], &main);
+    assert_eq!((used.code, service.segments()), (6, vec!["a".into(), "b".into(), "c".into()]), "{}", used.log);
+}
+
 /// A guard refuses the plan in the pull request, and again if it is merged all the same. Reviewers see it both times.
 #[test]
 fn a_plan_that_a_guard_refuses_is_shown_and_not_applied() {
@@ -172,6 +186,8 @@ fn what_fails_keeps_its_exit_code_and_says_why() {
         ("version", "1 --x"),
         ("accept-truncated", "yes"),
         ("allow-manual", "yes"),
+        ("on-error", "ignore"),
+        ("parallel", "2; false"),
     ] {
         let command = if name == "command" { vec![] } else { vec![("command", "plan")] };
         let used = runner.run(&[command, vec![(name, value)]].concat(), &pull);
@@ -282,7 +298,18 @@ fn the_action_has_what_its_users_are_told_of() {
     inputs.sort();
     assert_eq!(
         inputs,
-        ["accept-truncated", "allow-manual", "command", "comment", "fail-on", "project", "target", "version"]
+        [
+            "accept-truncated",
+            "allow-manual",
+            "command",
+            "comment",
+            "fail-on",
+            "on-error",
+            "parallel",
+            "project",
+            "target",
+            "version"
+        ]
     );
     let mut outputs = keys(&action["outputs"]);
     outputs.sort();

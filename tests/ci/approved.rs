@@ -156,6 +156,18 @@ fn a_plan_without_changes_needs_no_approval() {
     }
 }
 
+/// A named user whose channel does not exist, beside a chain of segments that takes longer.
+pub const FAILS_BESIDE_A_CHAIN: &str = "\
+segments:
+  a: {criteria: {tag: a}}
+  b: {criteria: {and: [{segment: a}, {tag: b}]}}
+  c: {criteria: {and: [{segment: b}, {tag: c}]}}
+named_users:
+  u: {channels: [{channel_id: 04cc8283-ae38-4177-b206-6f92cf1992cb, device_type: ios}]}
+";
+
+pub const SLOW_CREATIONS: &str = "[[fault]]\nkind = \"delay\"\nms = 400\nmethod = \"POST\"\npath = \"/api/segments\"\n";
+
 /// 300 templates, which no comment has room for.
 pub fn long() -> String {
     let words = "Long words about a sale that nobody will read to its end. ".repeat(8);

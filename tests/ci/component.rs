@@ -249,6 +249,19 @@ fn a_plan_that_no_comment_has_room_for_is_applied_where_the_team_says_so() {
 }
 
 #[test]
+fn a_failure_stops_an_apply_or_not_as_the_component_is_told() {
+    let team = Team::fresh(Kind::GitLab, crate::approved::FAILS_BESIDE_A_CHAIN);
+    let service = team.project.faulty(crate::approved::SLOW_CREATIONS);
+    assert_eq!(job(&team, "pushplan-plan", &[], &with_credentials(team.on_pull(7), &service)).code, 0);
+    let main = with_credentials(team.on_main(&team.host.merge(7)), &service);
+    let ran = job(&team, "pushplan-apply", &[("parallel", "999")], &main);
+    assert_eq!(ran.code, 64, "{ran}");
+    says(&ran.stderr, &["999 is not in 1..=256"]);
+    let ran = job(&team, "pushplan-apply", &[("on-error", "continue"), ("parallel", "2")], &main);
+    assert_eq!((ran.code, service.segments()), (6, vec!["a".into(), "b".into(), "c".into()]), "{ran}");
+}
+
+#[test]
 fn no_program_of_the_repository_is_run_in_place_of_one_of_the_image() {
     let (team, _service) = Team::new(Kind::GitLab);
     let folder = &team.project.folder;
