@@ -14,6 +14,7 @@ use crate::text::shell_word;
 
 /// Delete everything that pushplan manages, and nothing else.
 #[derive(Debug, Args)]
+#[command(mut_arg("only", |arg| arg.help("Delete only these, such as `segments/*`")))]
 pub struct Destroy {
     #[command(flatten)]
     place: TargetArgs,

@@ -16,9 +16,10 @@ use crate::render::Format;
 /// Undo a run of the history.
 ///
 /// Resources that the run created are deleted, those that it changed get their old content, those that it deleted are
-/// created again, and those that it renamed get their old key. Later runs stay applied: a resource that was renamed
-/// later keeps its new key. Adopted resources stay managed, and forgotten ones stay unmanaged. Resources that were sent
-/// or deleted later are not created again. All of this is listed.
+/// created again, and those that it renamed get their old key. Later changes to the content of these resources are
+/// undone too; other later changes stay. A resource that was renamed later keeps its new key. Adopted resources stay
+/// managed, and forgotten ones stay unmanaged. Resources that were sent or deleted later are not created again. All of
+/// this is listed.
 ///
 /// The manifests are not changed: revert the commit too, or the next apply applies the changes again.
 #[derive(Debug, Args)]

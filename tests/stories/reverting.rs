@@ -143,6 +143,27 @@ fn a_key_that_came_with_an_apply_is_followed_too() {
 }
 
 #[test]
+fn later_changes_that_are_undone_too_are_listed() {
+    let project = Project::new(SEGMENTS);
+    let service = started(&project);
+    apply(&project);
+    project.edit("alert: One", "alert: Two");
+    apply(&project);
+    project.good(&["mv", "scheduled_pushes/p", "scheduled_pushes/sale"]);
+    project.edit("device_types: [ios]", "device_types: [ios, android]");
+    project.edit("criteria: {tag: b}", "criteria: {tag: z}");
+    apply(&project);
+    let ran = project.good(&["revert", "2", "--yes"]);
+    assert_eq!(changes(&ran), ["~ scheduled_pushes/sale"]);
+    says(&ran.stderr, &["run 4 also changed scheduled_pushes/sale: that change is undone too"]);
+    assert_eq!(schedules(&service)[0]["push"]["device_types"], json!(["ios"]));
+    assert_eq!(service.get(&format!("/api/segments/{}", service.segment_id("B")))["criteria"]["tag"], "z");
+    // Nothing later changed it.
+    let ran = project.good(&["revert", "5", "--yes"]);
+    assert!(!ran.stderr.contains("undone too"), "{ran}");
+}
+
+#[test]
 fn what_was_made_is_deleted_under_the_key_that_it_has_now() {
     let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n");
     let service = started(&project);

@@ -5,7 +5,7 @@
 
 mod trail;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use pushplan_model::address::Address;
@@ -34,6 +34,8 @@ pub struct Undone {
     pub forgotten: BTreeMap<Address, String>,
     /// Resources that the deed changed and that are left alone.
     pub left: BTreeMap<Address, Left>,
+    /// Resources that get their earlier content, by the address that they have now.
+    pub put_back: BTreeSet<Address>,
     /// The number of resources that already are as before the deed.
     pub as_before: usize,
 }
@@ -81,6 +83,28 @@ pub fn undone(entries: &[Entry], deed: &Deed, ledger: &Ledger, now: Timestamp) -
     undoing.restore();
     undoing.give_keys_back(deed)?;
     Ok(undoing.out)
+}
+
+/// The runs after a deed that changed the content of what gets its earlier content back: all of that is undone too.
+pub fn undone_too(deeds: &[Deed], deed: &Deed, undone: &Undone) -> BTreeMap<usize, BTreeSet<Address>> {
+    let mut found: BTreeMap<usize, BTreeSet<Address>> = BTreeMap::new();
+    for now in &undone.put_back {
+        let mut at = now.clone();
+        for later in deeds.iter().rev().take_while(|later| later.number > deed.number) {
+            for changed in later.changes.iter().rev() {
+                match &changed.act {
+                    Act::Move(to) => at = at.renamed(to, &changed.address).unwrap_or(at),
+                    Act::Step(Verb::Create | Verb::Update | Verb::Adopt)
+                        if changed.address == at && changed.before != changed.after && may_have_been(changed) =>
+                    {
+                        found.entry(later.number).or_default().insert(now.clone());
+                    }
+                    Act::Step(_) | Act::Resolve => {}
+                }
+            }
+        }
+    }
+    found
 }
 
 impl Undone {
@@ -207,7 +231,11 @@ impl Undoing<'_> {
             let spec = self.renamed(address, owned);
             let refs = self.ledger.owned.get(address).map_or_else(BTreeMap::new, |now| now.refs.clone());
             let owned = Owned { spec, refs, ..owned.clone() };
-            self.out.as_before += usize::from(self.ledger.owned.get(address) == Some(&owned));
+            match self.ledger.owned.get(address) {
+                Some(now) if *now == owned => self.out.as_before += 1,
+                Some(_) => drop(self.out.put_back.insert(address.clone())),
+                None => {}
+            }
             self.out.owned.insert(address.clone(), owned);
         }
     }

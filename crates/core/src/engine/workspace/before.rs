@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use pushplan_io::failure::{Failure, FailureKind};
-use pushplan_ledger::undo::{Left, Taken, Undone, undone};
+use pushplan_ledger::undo::{Left, Taken, Undone, undone, undone_too};
 use pushplan_ledger::{Entry, Ledger, Owned, Unconfirmed, Verb, history};
 use pushplan_model::address::Address;
 use pushplan_model::text::one_line;
@@ -41,7 +41,7 @@ impl Workspace {
             return Err(self.in_doubt(number, address));
         }
         let undone = undone(&entries, deed, ledger, now).map_err(|taken| self.taken(&taken))?;
-        let told = self.told_of(number, &undone, ledger);
+        let mut told = self.told_of(number, &undone, ledger);
         if undone.is_idle(ledger) && (!told.is_empty() || undone.as_before == 0) {
             let failure = Failure::usage(format!("nothing of run {number} is left to undo: nothing was changed"));
             return Err(match told.is_empty() {
@@ -49,6 +49,11 @@ impl Workspace {
                 false => failure.help(told.join("\n          ")),
             });
         }
+        told.extend(undone_too(&deeds, deed, &undone).into_iter().map(|(later, addresses)| {
+            let all: Vec<Address> = addresses.into_iter().collect();
+            let is = if all.len() == 1 { "that change is" } else { "these changes are" };
+            one_line(&format!("run {later} also changed {}: {is} undone too", named(&all)))
+        }));
         if self.said.set(()).is_ok() {
             told.iter().for_each(|words| self.note(words, session));
         }
