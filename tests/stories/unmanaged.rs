@@ -496,3 +496,16 @@ fn what_could_not_be_pruned_is_still_somebody_elses() {
     project.folder.write("pushplan.toml", toml);
     assert_eq!(project.changes(&[]).len(), 1);
 }
+
+#[test]
+fn a_tag_of_a_managed_open_channel_is_in_git() {
+    let channel =
+        "open_channels:\n  till: {address: till-1, open: {open_platform_name: pos}, opt_in: true, tags: [shop]}\n";
+    let (project, service) = applied(channel, "");
+    says(&project.good(&["plan"]).stdout, &["No changes. local matches your files (1 resource).\n"]);
+    assert!(!project.good(&["plan"]).stdout.contains("Not in git"), "the tag comes from the channel");
+    says(&project.good(&["drift"]).stdout, &["No drift"]);
+    assert!(!project.good(&["drift"]).stdout.contains("may be new"));
+    service.put("/api/tags/other", &json!({}));
+    says(&project.good(&["plan"]).stdout, &["Not in git: 1 legacy tag; pushplan unmanaged lists it."]);
+}

@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use pushplan_ledger::Ledger;
 use pushplan_model::address::Address;
 use pushplan_model::kinds::remote::{named_ids, segments};
-use pushplan_model::kinds::{self, Api, Found, KINDS, Kind, Read, Runs};
+use pushplan_model::kinds::{self, Api, Found, KINDS, Kind, LegacyTag, OpenChannel, Read, Resource, Runs};
 use pushplan_model::nouns::level::Level;
 use pushplan_model::text::is_like;
 use serde_json::Value;
@@ -53,7 +53,11 @@ impl Other<'_> {
 /// All listed resources that are in no ledger, by kind and name.
 pub fn others<'l>(live: &'l Live, ledger: &Ledger, declared: &BTreeMap<Address, Unit>) -> Vec<Other<'l>> {
     let ours = ledger.ids();
-    let is_other = |(kind, found): &(&'static Kind, &Found)| !ours.contains(&(kind.key, found.id.as_str()));
+    let tags = channel_tags(ledger, declared);
+    let is_other = |(kind, found): &(&'static Kind, &Found)| {
+        let is_of_channel = kind.key == LegacyTag::KEY && tags.contains(found.id.as_str());
+        !ours.contains(&(kind.key, found.id.as_str())) && !is_of_channel
+    };
     let others: Vec<_> = live.listed().filter(is_other).collect();
     if others.is_empty() {
         return Vec::new();
@@ -61,6 +65,14 @@ pub fn others<'l>(live: &'l Live, ledger: &Ledger, declared: &BTreeMap<Address, 
     let known = declared.keys().chain(ledger.owned.keys()).chain(ledger.open.keys());
     let known = known.chain(ledger.retired.iter().map(|old| &old.address)).map(Address::resource).collect();
     names::named(others, &known)
+}
+
+/// The tags that open channels have, as declared or as applied.
+pub(crate) fn channel_tags<'l>(ledger: &'l Ledger, declared: &'l BTreeMap<Address, Unit>) -> BTreeSet<&'l str> {
+    let owned = ledger.owned.iter().map(|(address, owned)| (address, &owned.spec));
+    let all = declared.iter().map(|(address, unit)| (address, &unit.spec)).chain(owned);
+    let channels = all.filter(|(address, _)| address.kind == OpenChannel::KEY);
+    channels.flat_map(|(_, spec)| spec["tags"].as_array().into_iter().flatten().filter_map(Value::as_str)).collect()
 }
 
 /// Adds the number of unmanaged resources to the facts for readers, without those that the plan names.
