@@ -140,8 +140,21 @@ impl Adopt {
     ) -> Result<Vec<(Address, String)>, Failure> {
         let declared = ledger::resources(workspace.units.keys());
         let mut chosen = Vec::new();
+        let mut asked = Vec::new();
         for text in &self.addresses {
             let address = ledger::address_among(text, &declared)?;
+            // What has parts is adopted part by part.
+            let is_new = |part: &&Address| part.resource() == address && !ledger.owned.contains_key(*part);
+            let parts: Vec<&Address> = match workspace.units.contains_key(&address) || self.id.is_some() {
+                true => Vec::new(),
+                false => workspace.units.keys().filter(is_new).collect(),
+            };
+            match parts.is_empty() {
+                true => asked.push((text, address)),
+                false => asked.extend(parts.into_iter().map(|part| (text, part.clone()))),
+            }
+        }
+        for (text, address) in asked {
             if let Some(owned) = ledger.owned.get(&address) {
                 return Err(Failure::new(format!("{address} is already managed, with the id {}", owned.id))
                     .help(format!("to adopt another, run `pushplan forget {address}` first")));

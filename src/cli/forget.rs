@@ -12,7 +12,7 @@ use crate::address::Address;
 use crate::compare;
 use crate::exit::Exit;
 use crate::failure::{Failure, FailureKind};
-use crate::kinds::{self, Delete, Read};
+use crate::kinds::{self, Delete, OpenChannel, Read, Resource};
 use crate::ledger::Record;
 use crate::manifest::{Project, Target, read_project};
 use crate::nouns::level::Level;
@@ -84,7 +84,7 @@ impl Forget {
             open.ledger.owned.get(*address).is_some_and(|it| it.past || has_gone_out(address, &it.spec, now))
         };
         let (over, there): (Vec<&Address>, Vec<&Address>) = found.iter().partition(is_over);
-        let (over, there) = (over.len(), there.len());
+        let over = over.len();
         let has_rest = |address: &&Address| {
             let spec = open.ledger.owned.get(*address).map(|it| &it.spec);
             spec.is_some_and(|spec| has_gone_out(address, spec, now) && is_to_come(address, spec, now))
@@ -99,12 +99,13 @@ impl Forget {
             context.out.print(&format!("Forgot {address}"));
         }
         let target = text::short(&open.target, 80);
-        if there > 0 {
-            let them = if there == 1 { "it" } else { "them" };
-            context.out.print(&format!(
-                "{target} still has {them}. If the manifests declare {them}, the next apply creates {them} again, \
-                    unless you adopt {them}."
-            ));
+        if !there.is_empty() {
+            let them = if there.len() == 1 { "it" } else { "them" };
+            let next = match there.iter().all(|address| is_recognized(address, level)) {
+                true => format!("apply refuses until you adopt {them} or remove {them} from your files"),
+                false => format!("the next apply creates {them} again, unless you adopt {them}"),
+            };
+            context.out.print(&format!("{target} still has {them}. If your files still declare {them}, {next}."));
         }
         if !named.is_empty() {
             let named = text::all_of(&Vec::from_iter(named));
@@ -168,6 +169,11 @@ impl Forget {
         }
         Ok(())
     }
+}
+
+/// Whether a plan finds it on the service by its name, and so does not create it a second time.
+fn is_recognized(address: &Address, level: Level) -> bool {
+    address.kind != OpenChannel::KEY && kinds::api(address).lifecycle(level).read != Read::LedgerOnly
 }
 
 /// Whether a resource has begun to message people.

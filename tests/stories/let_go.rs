@@ -172,3 +172,47 @@ fn what_the_target_would_prune_is_not_let_go_of() {
     project.good(&["apply", "--yes"]);
     assert_eq!((service.segments(), pushes(&service)), (vec!["vip".to_owned()], 1));
 }
+
+#[test]
+fn a_forgotten_segment_changes_nothing_that_names_it() {
+    let project = Project::new(
+        "\
+segments:
+  a: {display_name: A, criteria: {tag: a}}
+  b: {display_name: B, criteria: {and: [{segment: a}, {tag: b}]}}
+scheduled_pushes:
+  p:
+    schedule: {scheduled_time: 2035-07-01T10:00}
+    push: {audience: {segment: a}, device_types: [ios], notification: {alert: One}}
+",
+    );
+    let service = project.serve_with(&["--clock", "2035-06-01T00:00Z"]);
+    project.good(&["apply", "--yes"]);
+    let ran = project.good(&["forget", "segments/a"]);
+    says(&ran.stdout, &["If your files still declare it, apply refuses until you adopt it"]);
+    service.forget();
+    let ran = project.run(&["apply", "--yes"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    assert_eq!(service.writes(), Vec::<String>::new());
+    let plan = project.run(&["plan"]);
+    assert_eq!((plan.code, changes(&plan)), (7, vec!["! segments/a".to_owned()]), "{plan}");
+    says(&plan.stdout, &["pushplan adopt segments/a", "1 by hand, 2 unchanged"]);
+    assert!(!plan.stdout.contains("changed on the service"), "{plan}");
+    says(&project.good(&["drift"]).stdout, &["No drift"]);
+    project.good(&["adopt", "segments/a"]);
+    says(&project.good(&["plan"]).stdout, &["No changes."]);
+}
+
+#[test]
+fn a_forgotten_named_user_is_adopted_with_all_its_channels() {
+    let phone = |id: &str| format!("{{channel_id: {id}, device_type: ios}}");
+    let project = Project::new(&format!("named_users:\n  ann: {{channels: [{}, {}]}}\n", phone("one"), phone("two")));
+    let service = project.serve();
+    for id in ["one", "two"] {
+        service.put(&format!("/local/devices/{id}"), &json!({"device_type": "ios"}));
+    }
+    project.good(&["apply", "--yes"]);
+    project.good(&["forget", "named_users/ann"]);
+    says(&project.good(&["adopt", "named_users/ann"]).stdout, &["named_users/ann/one", "2 resources adopted"]);
+    says(&project.good(&["plan"]).stdout, &["No changes."]);
+}

@@ -112,6 +112,19 @@ impl<'l> Names<'l> {
             None => reference.clone(),
         })
     }
+
+    /// A managed spec with segments by their keys. A segment that was removed from the ledger since keeps the key under which
+    /// this was applied, if the manifests still name it so: the service has what was applied.
+    pub fn by_key_of(&self, api: &dyn Api, spec: &Shared, owned: &Owned, desired: Option<&Shared>) -> Shared {
+        let wanted = desired.map(|desired| segments(api.audiences(), desired));
+        pointed(api.audiences(), spec, &mut |reference| {
+            let Some(id) = reference.as_str() else { return reference.clone() };
+            let remembered = || owned.refs.iter().find(|(_, known)| *known == id).map(|(key, _)| key.as_str());
+            let is_named = |key: &&str| wanted.as_ref().is_none_or(|wanted| wanted.contains(key));
+            let key = self.key(id).or_else(|| remembered().filter(is_named));
+            key.map_or_else(|| written::outside(id), Value::from)
+        })
+    }
 }
 
 fn is_segment(address: &Address) -> bool {
@@ -130,6 +143,12 @@ struct Comparison<'k, 's> {
 }
 
 impl<'k, 's> Comparison<'k, 's> {
+    /// The live spec of something managed, with segments by their keys.
+    fn keyed(&self, spec: &Shared, owned: &Owned) -> Shared {
+        let desired = self.situation.units.get(self.address).map(|unit| &unit.spec);
+        self.known.names.by_key_of(self.api, spec, owned, desired)
+    }
+
     fn new(situation: &'s Situation<'s>, address: &'k Address, known: &'k CompareIndex<'s>) -> Self {
         Self { situation, address, api: kinds::api(address), known }
     }
@@ -270,7 +289,7 @@ impl<'k, 's> Comparison<'k, 's> {
             }
         };
         let mut live = match found.and_then(|found| found.spec.as_ref()) {
-            Some(spec) => self.known.names.by_key(self.api, spec),
+            Some(spec) => self.keyed(spec, owned),
             None => owned.spec.clone(),
         };
         live.join(&owned.spec);
@@ -370,7 +389,7 @@ impl<'k, 's> Comparison<'k, 's> {
 
     fn undeclared(&self, owned: &Owned, seen: &LiveState, out: &mut Compared) {
         let live = match seen {
-            LiveState::There(found) => found.spec.as_ref().map(|spec| self.known.names.by_key(self.api, spec)),
+            LiveState::There(found) => found.spec.as_ref().map(|spec| self.keyed(spec, owned)),
             _ => Some(owned.spec.clone()),
         };
         if !self.situation.deletes {

@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use pushplan_ledger::{Ledger, Owned, Verb};
 use pushplan_model::address::Address;
-use pushplan_model::kinds::{self, Kind, Runs};
+use pushplan_model::kinds::{self, Kind, LegacyTag, Resource, Runs};
 use pushplan_model::node::Shared;
 
 use crate::arrange::matches;
 use crate::compare::{self, Names, Unit, ignoring};
 use crate::live::{Live, LiveState};
 use crate::plan::{Action, Change, Choice};
+use crate::unmanaged::channel_tags;
 
 /// The inputs of a comparison for drift.
 #[derive(Debug)]
@@ -181,7 +182,9 @@ impl Situation<'_> {
                 }
             }
             LiveState::There(found) => {
-                let Some(theirs) = found.spec.as_ref().map(|spec| names.by_key(api, spec)) else { return };
+                let desired = self.declared.get(&change.address).map(|unit| &unit.spec);
+                let keyed = |spec| names.by_key_of(api, spec, owned, desired);
+                let Some(theirs) = found.spec.as_ref().map(keyed) else { return };
                 let is_ours = |spec: &Shared| *spec == theirs;
                 if intent.is_some_and(|intent| intent.spec.as_ref().is_some_and(is_ours)) {
                     return;
@@ -212,8 +215,10 @@ impl Situation<'_> {
             })
             .collect();
         let chosen = |kind: &Kind, id: &str| is_chosen(self.choice, &Address::new(kind.key, id));
+        let tags = channel_tags(self.ledger, self.declared);
         for (kind, found) in self.live.listed() {
-            let is_ours = ours.contains(&(kind.key, found.id.as_str()));
+            let is_of_channel = kind.key == LegacyTag::KEY && tags.contains(found.id.as_str());
+            let is_ours = is_of_channel || ours.contains(&(kind.key, found.id.as_str()));
             if is_ours || intended.contains(&(kind.key, found.name.clone())) || !chosen(kind, &found.id) {
                 continue;
             }

@@ -75,7 +75,7 @@ impl Comparison<'_, '_> {
             }
             return;
         };
-        let live = shown(seen).map_or_else(|| owned.spec.clone(), |spec| self.known.names.by_key(self.api, spec));
+        let live = shown(seen).map_or_else(|| owned.spec.clone(), |spec| self.keyed(spec, owned));
         let (desired, ignored) = fields::ignoring(&unit.spec, &live, &unit.ignore);
         let edited = !same(&desired, &live);
         if edited {
