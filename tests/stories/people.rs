@@ -204,3 +204,25 @@ fn every_form_shows_the_devices() {
     let saved = project.run(&["plan", "--people", "--out", "plan.saved"]);
     says(&saved.stdout, &["\nPeople\n"]);
 }
+
+#[test]
+fn an_earlier_version_of_a_segment_is_replayed_beside_the_new_one() {
+    let push = |key: &str, at: &str| {
+        format!(
+            "  {key}:\n    schedule: {{scheduled_time: {at}}}\n    push: {{audience: {{segment: near}}, device_types: [ios], \
+             notification: {{alert: {key}}}}}\n"
+        )
+    };
+    let segment = "segments:\n  near: {criteria: {country: US}}\nscheduled_pushes:\n";
+    let project = Project::with(&format!("{segment}{}", push("old", "2035-01-25T09:00")), "api = \"documented\"\n");
+    let _service = project.serve_with(&["--clock", NOW]);
+    project.good(&["apply", "--yes"]);
+    let wider = segment.replace("{country: US}", "{or: [{country: US}, {country: GB}]}");
+    project.write(&format!("{wider}{}{}", push("old", "2035-01-25T09:00"), push("new", "2035-01-26T09:00")));
+    project.good(&["apply", "--yes", "--allow-manual"]);
+    let joins = &devices(&project, &[], "scheduled_pushes/old")["joins"];
+    assert_eq!(
+        (texts(joins, "before"), texts(joins, "after")),
+        (vec!["new".to_owned()], vec!["old".into(), "new".into()])
+    );
+}

@@ -363,6 +363,14 @@ impl Change {
         })
     }
 
+    /// The ids of the earlier versions of segments that it names as it is, by the keys of their segments.
+    pub fn outdated_refs(&self) -> Option<&BTreeMap<String, String>> {
+        self.reasons.iter().find_map(|reason| match reason {
+            Reason::Repoint { outdated: refs, .. } | Reason::Retired { refs, .. } if !refs.is_empty() => Some(refs),
+            _ => None,
+        })
+    }
+
     /// The remaining times of a push that has begun, which are sent whatever is edited; empty if the plan cancels them.
     pub fn rest(&self) -> &[Coming] {
         let went = self.reasons.iter().find_map(|reason| match reason {

@@ -10,8 +10,8 @@ use jiff::{SignedDuration, Timestamp};
 use pushplan_io::failure::Failure;
 use pushplan_model::address::Address;
 use pushplan_model::audience::{Audience, ExampleDevice, Neighbors};
-use pushplan_model::kinds::Firing;
-use pushplan_model::kinds::remote::TagTrigger;
+use pushplan_model::kinds::remote::{TagTrigger, pointed};
+use pushplan_model::kinds::{self, Firing};
 use pushplan_model::nouns::device::DeviceType;
 use pushplan_project::cases::Tags;
 use pushplan_project::look;
@@ -22,7 +22,7 @@ use super::Session;
 use super::stage::{self, Receipt, Replay, Stage, StageSetup};
 use super::workspace::{PlanRequest, Replays, Workspace};
 use crate::compare::Unit;
-use crate::plan::{DevicePart, LockScreen, MessagePeople, People, Plan, ReplayedDevice};
+use crate::plan::{Change, DevicePart, LockScreen, MessagePeople, People, Plan, Reason, ReplayedDevice};
 use crate::review::{self, ChangedRecipients, Recipients, Review, Side};
 
 pub use device::{ExampleForm, device as whole_device};
@@ -228,11 +228,31 @@ fn name<'p>(persons: impl Iterator<Item = &'p mut Person>, start: Timestamp) -> 
 
 /// The content of the service on one side.
 fn units(plan: &Plan, side: Side) -> BTreeMap<Address, Unit> {
-    let unit = |change| {
-        let spec = if side == Side::Before { review::start(change) } else { review::end(change) };
-        Some((change.address.clone(), Unit::of(spec?.clone())))
+    let kept: BTreeSet<&str> = plan.changes.iter().filter_map(old_id).collect();
+    let unit = |change: &Change| {
+        let start = review::start(change);
+        let spec = if side == Side::Before { start } else { review::end(change) }?;
+        let is_new = start.is_none_or(|start| !std::ptr::eq(start, spec));
+        let refs = change.outdated_refs().filter(|_| !is_new);
+        let spec = pointed(kinds::api(&change.address).audiences(), spec, &mut |reference| {
+            let id = reference.as_str().and_then(|key| refs?.get(key)).filter(|id| kept.contains(id.as_str()));
+            id.map_or_else(|| reference.clone(), |id| id.as_str().into())
+        });
+        let address = match old_id(change) {
+            Some(id) => Address::new(change.address.kind, id),
+            None => change.address.clone(),
+        };
+        Some((address, Unit::of(spec)))
     };
     plan.changes.iter().filter_map(unit).collect()
+}
+
+/// The id of an earlier version that something else replaced.
+fn old_id(change: &Change) -> Option<&str> {
+    change.reasons.iter().find_map(|reason| match reason {
+        Reason::Retired { id, .. } => Some(id.as_str()),
+        _ => None,
+    })
 }
 
 /// Plays one side: the events of the devices, until the end.
