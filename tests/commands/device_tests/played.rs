@@ -1,6 +1,6 @@
 //! What cases can say, and that it is so.
 
-use super::{Folder, fails_of, passes};
+use super::{Folder, case_of, fails_of, passes};
 
 #[test]
 fn a_device_is_in_segments_by_its_tags_country_and_user() {
@@ -10,6 +10,25 @@ fn a_device_is_in_segments_by_its_tags_country_and_user() {
         "device: {device_type: ios, country: DE, tags: {lifecycle: [buyer, lapsed]}}\nexpect: {not_in: lapsed-buyers}",
     );
     passes("device: {device_type: ios, tags: {lifecycle: new}}\nexpect: {not_in: segments/not-new}");
+}
+
+#[test]
+fn a_user_has_its_tags_also_where_a_pipeline_waits_for_them() {
+    let manifest = "\
+tag_groups:
+  lifecycle: {tags: [new, buyer], members: {named_users: {ann: [buyer]}}}
+named_users:
+  ann: {channels: [{channel_id: anns-phone, device_type: ios}]}
+segments:
+  buyers: {criteria: {tag: buyer, group: lifecycle}}
+pipelines:
+  thanks:
+    enabled: true
+    immediate_trigger: {tag_added: {tag: buyer, group: lifecycle}}
+    outcome: {delay: 1h, push: {audience: triggered, device_types: [ios], notification: {alert: Thanks}}}
+";
+    let ran = case_of(manifest, "device: {device_type: ios, named_user: ann}\nexpect: {in: buyers}");
+    assert_eq!(ran.code, 0, "{ran}");
 }
 
 #[test]

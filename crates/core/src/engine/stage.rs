@@ -13,7 +13,7 @@ use pushplan_io::client::{Credentials, Origin, Patience, Reading, Transport, Wri
 use pushplan_io::failure::Failure;
 use pushplan_ledger::{AppendError, Entry, Ledger, Log, Seq, Unreadable};
 use pushplan_model::address::Address;
-use pushplan_model::kinds::{self, Runs};
+use pushplan_model::kinds::{self, NamedUser, Resource, Runs};
 use pushplan_model::nouns::level::Level;
 use pushplan_service::local::form::Form;
 use pushplan_service::request::understood;
@@ -72,8 +72,9 @@ impl Stage {
         let cannot = "the built-in service does not start";
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context(cannot)?;
         let devices = std::mem::take(&mut setup.devices);
+        let there: BTreeSet<String> = devices.iter().map(|row| row.key.clone()).collect();
         let running = service::start_from(settings.clone(), devices, listener).await.context(cannot)?;
-        let applied = apply(&setup, &running, &credentials).await;
+        let applied = apply(&setup, &there, &running, &credentials).await;
         let rows = running.engine.rows();
         running.stop().await;
         let Applied { ids, past, refused } = applied?;
@@ -132,10 +133,15 @@ struct Applied {
 }
 
 /// Plans and applies all resources whose time has not passed.
-async fn apply(setup: &StageSetup<'_>, running: &Running, credentials: &Credentials) -> Result<Applied, Failure> {
+async fn apply(
+    setup: &StageSetup<'_>,
+    there: &BTreeSet<String>,
+    running: &Running,
+    credentials: &Credentials,
+) -> Result<Applied, Failure> {
     let StageSetup { target, level, start, .. } = *setup;
     let before = start.checked_sub(AROUND_THE_WORLD).unwrap_or(start);
-    let (units, past) = pending(setup);
+    let (units, past) = pending(setup, there);
     let origin = Origin::parse(&format!("http://{}", running.address))?;
     let place = origin.to_string();
     let transport: Arc<Transport> = Transport::new(origin, credentials, VENDOR, Patience::default())?;
@@ -176,13 +182,17 @@ async fn apply(setup: &StageSetup<'_>, running: &Running, credentials: &Credenti
     Ok(Applied { ids, past, refused: refused(&report) })
 }
 
-/// The units that are still to be sent, and the times of those that are past.
-fn pending(setup: &StageSetup) -> (BTreeMap<Address, Unit>, BTreeMap<Address, Timestamp>) {
+/// What is still to be sent, and the times of what is not. A channel that is not there is left out: it cannot be given to its
+/// named user, and the tags that the user gets would wait for it.
+fn pending(setup: &StageSetup, there: &BTreeSet<String>) -> (BTreeMap<Address, Unit>, BTreeMap<Address, Timestamp>) {
     let mut past = BTreeMap::new();
     let mut units: BTreeMap<Address, Unit> = BTreeMap::new();
     // In local time, a push is due for the first device more than a day before the last.
     let is_gone = |runs: &Runs| runs.last.is_some_and(|last| last <= setup.start);
-    for (address, unit) in setup.units {
+    let is_missing = |address: &Address| {
+        address.kind == NamedUser::KEY && address.part().is_some_and(|channel| !there.contains(channel))
+    };
+    for (address, unit) in setup.units.iter().filter(|(address, _)| !is_missing(address)) {
         let api = kinds::api(address);
         let times = if api.has_runs() { api.times(&unit.spec) } else { Vec::new() };
         let unit = match times.iter().find(|runs| is_gone(runs)) {
