@@ -30,6 +30,21 @@ fn a_look_that_has_to_wait_says_why() {
 }
 
 #[test]
+fn a_push_that_was_sent_is_not_waited_for() {
+    let push = "push: {audience: {tag: x}, device_types: [ios], notification: {alert: Hi}}";
+    let project = Project::new(&format!(
+        "scheduled_pushes:\n  p:\n    schedule: {{scheduled_time: 2035-07-01T10:00}}\n    {push}\n"
+    ));
+    project.folder.write("pushplan.toml", "[targets.local]\nsettle = \"4s\"\n");
+    let service = project.serve_with(&["--clock", "2035-06-01T00:00Z"]);
+    project.good(&["apply", "--yes"]);
+    service.post("/local/clock", &serde_json::json!({"to": "2035-07-01T10:00:05Z"}));
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["scheduled_pushes/p was due on"]);
+    assert!(!ran.stderr.contains("checking again"), "{ran}");
+}
+
+#[test]
 fn putting_back_a_segment_shows_who_it_is() {
     let project = Project::new(TWO);
     let service = project.serve();

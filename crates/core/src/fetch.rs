@@ -118,7 +118,10 @@ pub async fn list(reading: &Reading, level: Level, settle: SignedDuration) -> Pr
     }
     let mut prefetched = PrefetchedLists::default();
     while let Some(ended) = under_way.join_next().await {
-        prefetched.listed.extend(ended.ok().flatten());
+        if let Ok(Some((kind, listed, at))) = ended {
+            prefetched.listed.insert(kind, listed);
+            prefetched.at = prefetched.at.max(at);
+        }
     }
     prefetched
 }
@@ -128,12 +131,13 @@ async fn list_one(
     kind: &'static Kind,
     level: Level,
     settle: SignedDuration,
-) -> Option<(&'static str, BTreeMap<String, Found>)> {
+) -> Option<(&'static str, BTreeMap<String, Found>, Option<Timestamp>)> {
     let origin = reading.origin().to_string();
-    let (mut listed, mut pages) = (BTreeMap::new(), Pages::default());
+    let (mut listed, mut pages, mut latest) = (BTreeMap::new(), Pages::default(), None);
     let mut waiting = VecDeque::from(kind.api.list(level));
     while let Some(request) = waiting.pop_front() {
         let Answer { body, at, .. } = page(&reading, &request).await?;
+        latest = latest.max(at);
         let (body, at) = (body?, at.unwrap_or_else(Timestamp::now));
         // Pages are parsed one after the other: all cores are reading manifests, and waiting pages cost nothing.
         let found = items(kind, &request, &body).ok()?.iter().map(|item| kind.api.found(item));
@@ -141,7 +145,7 @@ async fn list_one(
         let next = pages.next(&origin, &request.path, &body).ok()?;
         waiting.extend(next.map(Request::get));
     }
-    Some((kind.key, listed))
+    Some((kind.key, listed, latest))
 }
 
 /// Searches for people and devices in their lists, as far as possible.

@@ -205,6 +205,7 @@ impl<'l> Fetch<'l> {
             sought: BTreeSet::new(),
             sends: sends::Sends::default(),
         };
+        fetch.sends.at = prefetched.at;
         let mut asks = Vec::new();
         fetch.list(&mut asks);
         fetch.take_census(&mut asks);

@@ -118,7 +118,16 @@ impl<'l> Fetch<'l> {
         // A resource that was just created may not be visible yet, neither in a list nor separately.
         let settling =
             Settling { settle, read_at: now, clock: None, is_over: false, by_own_clock: self.look.proof.by_own_clock };
-        let visible = |address: &Address| settling.after(Memory::of(ledger, address).at).unwrap_or(now);
+        let at = self.sends.at;
+        let visible = |address: &Address| {
+            let memory = Memory::of(ledger, address);
+            // The service takes no time that has passed: whatever gave it its last one has settled by the service's clock.
+            let runs = kinds::api(address).runs(memory.spec);
+            match at.zip(runs).is_some_and(|(at, runs)| runs.is_over(at, settle)) {
+                true => now,
+                false => settling.after(memory.at).unwrap_or(now),
+            }
+        };
         let second_list = now.saturating_add(settle).unwrap_or(now);
         let mut until = if self.sought.is_empty() { now } else { second_list };
         for address in self.missing.clone() {

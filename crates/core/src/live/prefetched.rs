@@ -17,6 +17,8 @@ pub struct PrefetchedLists {
     /// The listed resources of each kind. A kind whose list was not read completely is left out, and is listed later.
     pub listed: BTreeMap<&'static str, BTreeMap<String, Found>>,
     pub people: People,
+    /// The latest time that the lists show, by the service's clock.
+    pub at: Option<Timestamp>,
 }
 
 /// The items of a page of a kind's list.
