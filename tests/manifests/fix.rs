@@ -180,6 +180,7 @@ fn what_a_fix_would_damage_is_left_for_a_person() {
         "segments:\n  a: {criteria: {tag: !!str &n 42}}\n  b: {criteria: {tag: *n}}\n",
         "segments:\n  a:\n    criteria:\n      tag: !!str # why\n        42\n",
         "templates:\n  t:\n    push:\n      notification:\n        alert: {{A}} b\t# note\n",
+        "templates:\n  t: {push: {notification: {alert: {{A}}, hi}}}\n",
     ] {
         let folder = Folder::project(manifest);
         let ran = folder.run(&["validate", "--fix"]);

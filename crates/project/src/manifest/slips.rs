@@ -216,10 +216,21 @@ pub fn unquoted(written: &str, map: Span) -> Finding {
     let placeholder = &written[..end];
     let start = map.range().start;
     let at = map.file().map_or(map, |file| Span::new(file, start..start + end));
-    Finding::new(&codes::YM109, at, format!("`{}` without quotes is a YAML map", text::short(placeholder, 40)))
-        .label("needs quotes")
-        .help(format!("write {}", text::quoted(placeholder)))
-        .fix(at, text::quoted(placeholder))
+    let message = format!("`{}` without quotes is a YAML map", text::short(placeholder, 40));
+    let finding = Finding::new(&codes::YM109, at, message).label("needs quotes");
+    match is_end_of_value(&line[end..]) {
+        true => finding.help(format!("write {}", text::quoted(placeholder))).fix(at, text::quoted(placeholder)),
+        false => finding.help("put the whole text in quotes"),
+    }
+}
+
+/// Whether a value in brackets ends before the rest of its line. What follows a comma may be part of the text, unless it is another key.
+fn is_end_of_value(rest: &str) -> bool {
+    let rest = rest.trim_start();
+    let Some(next) = rest.strip_prefix(',') else { return rest.is_empty() || rest.starts_with(['}', ']']) };
+    let key = next.trim_start().split([',', '}', ']']).next().unwrap_or_default();
+    key.split_once(':')
+        .is_some_and(|(name, value)| is_field(name.trim()) && (value.is_empty() || value.starts_with([' ', '\t'])))
 }
 
 #[cfg(test)]
