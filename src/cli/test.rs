@@ -135,8 +135,11 @@ impl Test {
 
     /// Shows the findings in the files.
     fn invalid(&self, suite: &Suite, context: &Context) {
+        let mut findings = suite.findings.clone();
+        // `validate --fix` edits manifests only.
+        findings.iter_mut().filter_map(|finding| finding.fix.as_mut()).for_each(|fix| fix.safe = false);
         let report = CheckReport {
-            found: suite.findings.iter().map(|finding| LocatedFinding { finding, sources: &suite.sources }).collect(),
+            found: findings.iter().map(|finding| LocatedFinding { finding, sources: &suite.sources }).collect(),
             suppressed: 0,
             resources: 0,
             files: suite.sources.iter().map(|(_, source)| &*source.path).collect(),

@@ -1,16 +1,19 @@
 //! The causes of a failed expectation: the service's explanation, with the lines of the manifests.
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::play::Play;
 use crate::address::Address;
 use crate::cases::{CaseLine, ExpectedMessage, Why};
-use crate::engine::stage::Receipt;
+use crate::engine::stage::{Receipt, of_device};
 use crate::failure::Failure;
 use crate::kinds::{self, Audience, Parts, Resource, Role, Segment};
 use crate::node::At;
 use crate::nouns::audience::{SegmentRef, Selector};
+use crate::nouns::vocabulary;
 use crate::source::Span;
 
 /// The causes of a failure.
@@ -52,8 +55,14 @@ impl Reasons {
             )));
         }
         let id = play.stage.ids.get(from).map(String::as_str).unwrap_or_default();
-        if let Some(at) = waits(play, id).await? {
-            return Ok(Self::said(format!("it waits until {}", play.shown(at))));
+        match waits(play, id).await? {
+            Wait::Until(at) => return Ok(Self::said(format!("it waits until {}", play.shown(at)))),
+            Wait::Passed(time) => {
+                return Ok(Self::said(format!(
+                    "its time, {time} by the device's clock, had passed when the case began"
+                )));
+            }
+            Wait::Nothing => {}
         }
         let sent = play.sent().await?;
         let Some(push) = sent.iter().rev().find(|push| push["group_id"] == id) else {
@@ -97,16 +106,38 @@ impl Reasons {
     }
 }
 
-/// The next send of the resource with this id to this device or to many, if it is waiting.
-async fn waits(play: &Play<'_>, id: &str) -> Result<Option<Timestamp>, Failure> {
+/// What something that has not come waits for.
+enum Wait {
+    Until(Timestamp),
+    /// It waits for other clocks: this time has passed by the clock of the device.
+    Passed(DateTime),
+    Nothing,
+}
+
+/// When something of that id is sent next to this device or to many, if it waits for its time.
+async fn waits(play: &Play<'_>, id: &str) -> Result<Wait, Failure> {
     let due = play.ask("GET", "/local/due", None).await?;
-    let is_it = |what: &Value| {
-        let what = what.as_object().and_then(|what| what.values().next()).unwrap_or(&Value::Null);
+    let zone = play.clock().await;
+    let mut wait = Wait::Nothing;
+    for due in due["due"].as_array().into_iter().flatten() {
+        let what = due["what"].as_object().and_then(|what| what.values().next()).unwrap_or(&Value::Null);
         let is_named = ["id", "experiment", "pipeline"].iter().any(|key| what[key] == id);
-        is_named && (what["device"].is_null() || what["device"] == play.device.as_str())
-    };
-    let waiting = due["due"].as_array().into_iter().flatten().filter(|due| is_it(&due["what"]));
-    Ok(waiting.filter_map(|due| due["at"].as_str()?.parse().ok()).min())
+        let is_own = what["device"].is_null() || what["device"] == play.device.as_str();
+        let Some(at) = due["at"].as_str().and_then(|at| at.parse::<Timestamp>().ok()) else { continue };
+        if !is_named || !is_own {
+            continue;
+        }
+        // By each device's own clock, there is a moment for every clock of the world.
+        let time = what["local"]["time"].as_str().and_then(|time| time.parse::<DateTime>().ok());
+        let own = time.and_then(|time| Some((time, zone.to_ambiguous_timestamp(time).compatible().ok()?)));
+        match (own, &wait) {
+            (Some((time, own)), Wait::Nothing) if own != at && own <= play.case.start => wait = Wait::Passed(time),
+            (Some((_, own)), _) if own != at => {}
+            (_, Wait::Until(earlier)) if *earlier <= at => {}
+            _ => wait = Wait::Until(at),
+        }
+    }
+    Ok(wait)
 }
 
 /// Why a triggered sender did not send.
@@ -135,6 +166,13 @@ async fn explain(play: &Play<'_>, audience: &Value) -> Result<Value, Failure> {
 }
 
 impl Play<'_> {
+    /// The time zone of the device; UTC if it has none.
+    async fn clock(&self) -> TimeZone {
+        let record = self.ask("GET", &of_device(&self.device, ""), None).await.unwrap_or_default();
+        let name = record["device"]["properties"]["timezone"].as_str().unwrap_or_default();
+        TimeZone::get(vocabulary::iana(name.trim())).unwrap_or(TimeZone::UTC)
+    }
+
     /// Whether the device can be reached, and why it is in an audience or not.
     async fn audience(&self, from: &Address, audience: &Value) -> Result<(Option<String>, Option<Why>), Failure> {
         let explained = explain(self, audience).await?;

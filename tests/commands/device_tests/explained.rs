@@ -176,3 +176,22 @@ fn every_change_of_the_manifest_is_noticed_with_its_line() {
         fails_of(&SHOP.replacen(from, to, 1), lines, &[said]);
     }
 }
+
+#[test]
+fn a_time_by_each_clock_that_has_passed_is_not_waited_for() {
+    let manifest = "\
+scheduled_pushes:
+  local:
+    schedule: {local_scheduled_time: 2035-03-07T10:00}
+    push: {audience: {tag: a}, device_types: [ios], notification: {alert: Hello}}
+";
+    fails_of(
+        manifest,
+        "at: 2035-03-07T10:01
+time_zone: Europe/Berlin
+device: {device_type: ios, timezone: Europe/Berlin, tags: [a]}
+steps: [{after: 5m}]
+expect: {receives: {from: scheduled_pushes/local}}",
+        &["its time, 2035-03-07T10:00:00 by the device's clock, had passed when the case began"],
+    );
+}

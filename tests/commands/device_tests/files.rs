@@ -9,7 +9,7 @@ use pushplan::manifest;
 use pushplan::source::{Source, Sources};
 use serde_json::Value;
 
-use super::{Folder, shop};
+use super::{Folder, case, is_wrong, shop};
 
 const TWO: &str = "\
 cases:
@@ -179,4 +179,19 @@ fn the_shop_example_passes() {
         assert_eq!(ran.code, 0, "{ran}");
         assert!(ran.stdout.ends_with("5 cases passed.\n"), "{ran}");
     }
+}
+
+#[test]
+fn nobody_is_told_that_a_test_file_is_fixed() {
+    let ran = case("device: {device_type: ios, opened: no}\nexpect: {in: lapsed-buyers}");
+    assert_eq!(ran.code, 3, "{ran}");
+    assert!(ran.stdout.contains("write false") && !ran.stdout.contains("--fix"), "{ran}");
+}
+
+#[test]
+fn a_misspelt_tag_group_is_an_error() {
+    is_wrong(
+        "device: {device_type: ios, tags: {lifecycel: [buyer]}}\nexpect: {not_in: lapsed-buyers}",
+        &["error[RF103]: no tag group has the name `lifecycel`", "did you mean `lifecycle`?"],
+    );
 }

@@ -115,6 +115,10 @@ pub fn tags(tags: &language::Tags, against: &Against, reader: &mut Reader) -> Op
             reader.report(finding.help("set `country`, `language`, `opt_in` and other properties instead"));
             continue;
         }
+        if let Some(finding) = group.as_ref().and_then(|group| misspelt(group, against)) {
+            reader.report(finding);
+            continue;
+        }
         for tag in tags {
             if !(1..=128).contains(&tag.chars().count()) {
                 let finding = Finding::new(&codes::TG103, tag.span, "a tag has 1 to 128 characters");
@@ -132,6 +136,17 @@ pub fn tags(tags: &language::Tags, against: &Against, reader: &mut Reader) -> Op
 
 fn is_derived(group: &str) -> bool {
     group.starts_with("ua_") || vocabulary::group(group).is_some()
+}
+
+/// A group that is not declared, beside one that has nearly its name. No audience of the manifests can name it.
+fn misspelt(group: &At<String>, against: &Against) -> Option<Finding> {
+    if !against.desired.complete || against.desired.knows::<TagGroup>(group) {
+        return None;
+    }
+    let near = text::nearest(group, against.desired.keys::<TagGroup>())?;
+    let message = format!("no tag group has the name `{}`", text::short(group, 40));
+    let finding = Finding::new(&codes::RF103, group.span, message).label("not declared");
+    Some(finding.help(format!("did you mean `{near}`?")).suggest(group.span, near))
 }
 
 fn not_listed(tag: &At<String>, group: &str, against: &Against) -> Option<Finding> {
