@@ -397,6 +397,12 @@ impl<'p> PlanView<'p> {
         self.plan.changes.iter().filter(|change| change.shown() == wanted && !is_left(change)).count()
     }
 
+    /// How many deletions wait for other changes.
+    pub(crate) fn held(&self) -> usize {
+        let is_held = |change: &&Change| change.shown() == Action::ByHand && !change.is_manual();
+        self.plan.changes.iter().filter(is_held).count()
+    }
+
     /// How many changes set off messages.
     pub fn sending(&self) -> usize {
         self.plan.changes.iter().filter(|change| !change.sends.is_empty()).count()

@@ -399,7 +399,7 @@ pub(in crate::render) fn changing(view: &PlanView) -> Vec<String> {
     // What is refused as too late waits for a decision, and a deletion that waits for other changes for a later apply.
     let changes = || view.plan.changes.iter();
     let late = |action: Action| changes().filter(|change| change.shown() == action && change.is_too_late()).count();
-    let held = changes().filter(|change| change.shown() == Action::ByHand && !change.is_manual()).count();
+    let held = view.held();
     let number = |action: Action| {
         let others = if action == Action::ByHand { held } else { late(action) };
         Some((view.count(action) - others, told(action)?))

@@ -232,7 +232,9 @@ fn taken_from_ours(view: &PlanView, change: &Change, ids: &[String]) -> Row {
 /// In which order the old one and the new one go and come, as the steps have it.
 fn replacing(view: &PlanView, change: &Change) -> String {
     let place = |verb| view.steps_of(change).iter().find(|step| step.verb == verb).map(|step| step.number);
-    let users = match view.users_of(&change.address).len() {
+    // What is left to a person goes on naming the old one.
+    let updated = view.users_of(&change.address).iter().filter(|user| !view.steps_of(user).is_empty());
+    let users = match updated.count() {
         0 => String::new(),
         1 => ", 1 reference is updated".to_owned(),
         number => format!(", {number} references are updated"),

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{PageReport, facts};
 use crate::guard::Refused;
-use crate::plan::Action;
+use crate::plan::{Action, Change};
 use crate::render::one_line;
 use crate::render::plan::decisions::{called, why};
 use crate::render::plan::text::{FOR_READING, undeclared};
@@ -37,7 +37,9 @@ impl PageReport<'_> {
     pub(super) fn decisions(&self) -> Markup {
         let refused = self.ahead.refusals();
         let blocks = &self.view.blocks;
-        let asked = |risk: Risk| blocks.iter().filter(move |block| block.risk == risk);
+        // What is held waits for other changes, and nobody has anything to do.
+        let is_held = |block: &Block| block.risk == Risk::ByHand && !block.changes().any(Change::is_manual);
+        let asked = |risk: Risk| blocks.iter().filter(move |block| block.risk == risk && !is_held(block));
         let (near, summary) = self.view.collisions().summary();
         let is_calm =
             refused.is_empty() && near.is_empty() && RISKS.iter().all(|(risk, ..)| asked(*risk).next().is_none());

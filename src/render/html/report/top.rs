@@ -62,6 +62,7 @@ impl PageReport<'_> {
         let later = view.sending() - at_once;
         let (stuck, undoing, ignored) = (view.stuck(), view.undoing(), view.ignored());
         let unchanged = view.count(Action::Keep) + view.count(Action::Past);
+        let held = view.held();
         html! {
             ul.badges {
                 @if at_once > 0 { (badge("danger", "▲", at_once, if at_once == 1 { "sends at once" } else { "send at once" })) }
@@ -71,11 +72,12 @@ impl PageReport<'_> {
                     (badge("asks", "≠", undoing, if undoing == 1 { "reverts a change made in the dashboard" } else { "revert changes made in the dashboard" }))
                 }
                 @for action in Action::ALL {
-                    @let number = view.count(action);
+                    @let number = view.count(action) - if action == Action::ByHand { held } else { 0 };
                     @if let (1.., Some(words)) = (number, told(action)) {
                         (badge(mood(action), action.symbol(), number, &words))
                     }
                 }
+                @if held > 0 { (badge("calm", "!", held, "held")) }
                 (badge("calm", "=", unchanged, "unchanged"))
                 @if !view.plan.left_out.is_empty() {
                     (badge("calm", "…", view.plan.left_out.len(), "left out"))

@@ -178,8 +178,11 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
     }
     let is_one = !name.is_empty() || messages.len() == 1;
     let subject = if name.is_empty() { count(messages.len(), "message") } else { name };
-    let by_hand =
-        if messages.iter().all(|message| message.is_by_hand) { ", once a person has done their part" } else { "" };
+    let by_hand = match messages.iter().filter(|message| message.is_by_hand).count() {
+        0 => String::new(),
+        some if some < messages.len() => format!(", {some} of them once a person has done their part"),
+        _ => ", once a person has done their part".to_owned(),
+    };
     let verb = |one: &'static str, many: &'static str| if is_one { one } else { many };
     match class {
         MessageClass::SendsNow => {
@@ -206,14 +209,16 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
         MessageClass::Fewer if facet == Facet::Share => {
             format!("{subject} {} a smaller part of {} devices", verb("reaches", "reach"), verb("its", "their"))
         }
-        MessageClass::More => format!("{subject} {} more people{}", verb("reaches", "reach"), why(messages, is_only)),
+        MessageClass::More => {
+            format!("{subject} {} more people{by_hand}{}", verb("reaches", "reach"), why(messages, is_only))
+        }
         MessageClass::Different if facet == Facet::Conditions => {
             format!("{subject} {} sent under other conditions{by_hand}", verb("is", "are"))
         }
         MessageClass::Different => {
             let trigger = only(messages).and_then(MessageChange::new_trigger).map(|words| format!(": {words}"));
             let why = trigger.unwrap_or_else(|| why(messages, is_only));
-            format!("{subject} {} different people{why}", verb("reaches", "reach"))
+            format!("{subject} {} different people{by_hand}{why}", verb("reaches", "reach"))
         }
         MessageClass::QuietHours => {
             let mut clocks: Vec<&str> =
@@ -248,8 +253,10 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
             let text = text.unwrap_or_else(|| "something else".to_owned());
             format!("{subject} {} {text}{}{by_hand}", verb("says", "say"), only_cause(messages))
         }
-        MessageClass::Fewer => format!("{subject} {} fewer people{}", verb("reaches", "reach"), why(messages, is_only)),
-        MessageClass::Nobody => format!("{subject} {} nobody", verb("reaches", "reach")),
+        MessageClass::Fewer => {
+            format!("{subject} {} fewer people{by_hand}{}", verb("reaches", "reach"), why(messages, is_only))
+        }
+        MessageClass::Nobody => format!("{subject} {} nobody{by_hand}", verb("reaches", "reach")),
         MessageClass::New => format!("{subject} {} new", verb("is", "are")),
         MessageClass::Cancelled => format!("{subject} {} cancelled{by_hand}", verb("is", "are")),
     }
