@@ -6,8 +6,7 @@ use crate::failure::Failure;
 
 /// Print the script that completes commands in a shell.
 ///
-/// It completes commands, flags, addresses, codes and targets. The script runs this program, so it uses the current
-/// project and stays up to date.
+/// It completes commands, flags, addresses, codes and targets of the current project. It runs this program.
 ///
 /// bash: eval "$(pushplan completions bash)" in ~/.bashrc.
 /// zsh: eval "$(pushplan completions zsh)" in ~/.zshrc, after compinit.

@@ -15,6 +15,7 @@ use crate::text::shell_word;
 
 /// Compare the manifests of two commits, without the service.
 #[derive(Debug, Args)]
+#[command(mut_arg("out", |arg| arg.help(OUT)))]
 pub struct Diff {
     /// Two commits: `A..B`, or `A...B` for changes in B since it branched off from A. `A` alone is compared with the
     /// current files
@@ -34,6 +35,9 @@ pub struct Diff {
     #[arg(long)]
     detailed_exitcode: bool,
 }
+
+const OUT: &str =
+    "Before any --format, save the comparison, which cannot be applied; after one, write that form to a file";
 
 /// The range of commits.
 #[derive(Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use crate::render::reach::{ReachBar, ReachView};
 ///
 /// It reads the channel list page by page and stores properties and tags in `.pushplan/`, without ids, addresses and
 /// names of users. Plans of the target then show how many devices their messages reach, and the age of these numbers.
-/// Plans of the built-in service always count its devices.
+/// Plans of the built-in service count its devices without this, unless they also change tags or channels of users.
 #[derive(Debug, Args)]
 pub struct Reach {
     /// Read sample devices from a file instead, one JSON object per line

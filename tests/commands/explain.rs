@@ -162,3 +162,9 @@ fn an_unknown_topic_is_a_usage_error_with_the_nearest_one() {
         assert!(ran.stderr.contains("`pushplan explain` lists all codes and kinds"), "{}", ran.stderr);
     }
 }
+
+#[test]
+fn a_field_does_not_repeat_what_its_form_says() {
+    let ran = explain(&["scheduled_pushes.schedule"]);
+    assert_eq!(ran.stdout.matches("When it is sent.").count(), 1, "{ran}");
+}

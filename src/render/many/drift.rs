@@ -82,6 +82,9 @@ fn folded<'t>(all: &[(&'t str, DriftResult)], show: impl Fn(&ShownDrift) -> Stri
 fn words(said: &DriftResult) -> String {
     match said {
         DriftResult::Failed(failure) => format!("failed: {}", failure.message),
+        DriftResult::Found(shown) if shown.drift.is_none() && shown.drift.untold > 0 => {
+            format!("no drift; {} not compared", count(shown.drift.untold, "resource"))
+        }
         DriftResult::Found(shown) if shown.drift.is_none() => "no drift".to_owned(),
         DriftResult::Found(shown) => shown.counts(),
     }

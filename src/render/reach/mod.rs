@@ -44,6 +44,9 @@ impl ReachView<'_> {
         rows(&mut out, &messages.iter().map(row).collect::<Vec<_>>(), 2, style);
         let next = match messages.is_empty() {
             true => "The project has no message with an audience to count.",
+            false if self.found.is_built_in => {
+                "Plans of the built-in service do not use these numbers: they ask the service, which knows more of its devices."
+            }
             false => "Plans show these numbers from now on. Run `pushplan reach` again to update them.",
         };
         out.push('\n');

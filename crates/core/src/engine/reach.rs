@@ -14,6 +14,7 @@ use pushplan_model::population::{DeviceCount, Population, PopulationAbout};
 
 use super::Opened;
 use super::offline::decided;
+use super::target::is_built_in;
 use super::workspace::{PlanRequest, Workspace};
 use crate::plan::Basis;
 use crate::review::{Review, Side};
@@ -30,6 +31,8 @@ pub struct ReachFound {
     pub file: PathBuf,
     /// The messages of the project, each with the number of devices in its audience, if that can be counted.
     pub messages: Vec<(Address, Option<DeviceCount>)>,
+    /// Whether the target is the built-in service, whose devices every plan counts itself.
+    pub is_built_in: bool,
 }
 
 impl Workspace {
@@ -53,7 +56,9 @@ impl Workspace {
     fn keep_population(&self, population: &Population, now: jiff::Timestamp) -> Result<ReachFound, Failure> {
         let file = kept::keep(&self.manifests.project.root, &self.target, population)?;
         let messages = self.reached(population, now)?;
-        Ok(ReachFound { target: self.target.clone(), population: population.about(), file, messages })
+        let target = self.manifests.project.target(&self.target);
+        let is_built_in = target.is_some_and(|target| is_built_in(&self.target, target));
+        Ok(ReachFound { target: self.target.clone(), population: population.about(), file, messages, is_built_in })
     }
 
     /// Counts the devices that each message of the project reaches.

@@ -113,7 +113,8 @@ impl Decode for Schedule {
                     format!("`{}` cannot be combined with `{}`", other.key, local.key),
                 )
                 .label("each device's own zone is used")
-                .related(local.key.span, "the time is already set here"),
+                .related(local.key.span, "the time is already set here")
+                .help(format!("remove it; if it comes from `defaults`, write `{}: null` for this one", other.key)),
             );
         }
         let text = reader.value::<At<Written>>(local)?;

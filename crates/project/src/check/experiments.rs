@@ -35,7 +35,7 @@ fn same_variants(_: &Subject, one: &Dissected, findings: &mut Findings) {
             )
             .label(format!("the same as variant {}", first + 1))
             .related(place(&experiment.variants[first]), format!("variant {}", first + 1))
-            .note("each variant goes to a part of the audience, so their results cannot differ")
+            .note("each variant goes to a part of the audience, so any difference in their results is chance")
             .help("change the content or the time of this variant, or remove it"),
         );
     }

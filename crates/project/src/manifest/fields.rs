@@ -126,6 +126,13 @@ impl<'s> Tree<'s> {
     fn place(self, path: &str, at: SchemaStep<'s>) -> SchemaField {
         let mut about = Vec::new();
         self.about(at.schema, &mut about);
+        // A field may begin with what its form says.
+        let is_repeated = |place: usize| {
+            let words = about[place].trim_end_matches('.');
+            about[place + 1..].iter().any(|later| later.starts_with(words))
+        };
+        let own: Vec<usize> = (0..about.len()).filter(|place| !is_repeated(*place)).collect();
+        let about: Vec<String> = own.into_iter().map(|place| about[place].clone()).collect();
         let fields = self.fields(at.schema).into_iter().map(|(name, step)| {
             let mut words = Vec::new();
             self.about(step.schema, &mut words);
