@@ -29,7 +29,7 @@ limits! {
     AP101 "a segment cannot be edited"
     AP102 "a pipeline can be neither changed nor removed"
     AP103 "a scheduled push can be neither changed nor cancelled"
-    AP104 "an experiment is replaced, and only before it starts"
+    AP104 "an experiment cannot be changed, only replaced until it starts"
     AP105 "the variables of a template cannot be changed"
 }
 
