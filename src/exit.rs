@@ -29,7 +29,7 @@ pub enum Exit {
 
 /// Every exit code with its word in `ci outputs`, and its meaning for authors of scripts.
 pub const EXITS: [(Exit, &str, &str); 12] = [
-    (Exit::Done, "done", "success; also a plan with changes"),
+    (Exit::Done, "done", "success, even if the plan has changes"),
     (Exit::Failed, "failed", "error"),
     (Exit::Changes, "changes", "there are changes or drift; only with `--detailed-exitcode`"),
     (
@@ -44,11 +44,15 @@ pub const EXITS: [(Exit, &str, &str); 12] = [
         "partly",
         "applied in part, manual steps are left, or `pull` left something to edit, remove or decide",
     ),
-    (Exit::Refused, "refused", "refused by a guard, or not confirmed; also a plan that `apply` would refuse"),
+    (
+        Exit::Refused,
+        "refused",
+        "a guard refused the plan, or you did not confirm it; `plan` also exits with 7 if `apply` would refuse",
+    ),
     (Exit::Busy, "busy", "another apply holds the ledger: nothing was done; run it again, or pass `--wait`"),
     (Exit::Usage, "usage", "wrong usage, such as an unknown option, address or target"),
-    (Exit::Interrupted, "interrupted", "interrupted by Ctrl-C"),
-    (Exit::Terminated, "interrupted", "interrupted by SIGTERM"),
+    (Exit::Interrupted, "interrupted", "interrupted by Ctrl-C; `reconcile` exits with 0"),
+    (Exit::Terminated, "interrupted", "interrupted by SIGTERM; `reconcile` exits with 0"),
 ];
 
 impl Exit {

@@ -21,7 +21,9 @@ use crate::nouns::level::Level;
 use crate::plan::{Choice, Reason};
 use crate::text;
 
-/// Manage what exists on the service, without changing it.
+/// Add existing resources to the ledger, to manage them.
+///
+/// From then on, pushplan manages these resources. The service is not changed.
 #[derive(Debug, Args)]
 pub struct Adopt {
     /// Declared resources, such as segments/lapsed-buyers

@@ -31,7 +31,7 @@ pub struct Apply {
     #[command(flatten)]
     approved: Approved,
 
-    /// Confirm that a manual step of the plan was done; checked if the service lists the resource
+    /// Confirm that a manual step of the plan was done; if the service can list the resource, pushplan checks it
     #[arg(long, value_name = "ADDRESS")]
     done: Vec<String>,
 }

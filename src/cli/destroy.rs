@@ -13,6 +13,9 @@ use crate::render::Format;
 use crate::text::shell_word;
 
 /// Delete everything that pushplan manages, and nothing else.
+///
+/// With --only, it deletes these resources and not what they refer to. A segment that a remaining message uses is kept until
+/// that message is deleted.
 #[derive(Debug, Args)]
 #[command(mut_arg("only", |arg| arg.help("Delete only these, such as `segments/*`")))]
 pub struct Destroy {
@@ -22,7 +25,7 @@ pub struct Destroy {
     #[command(flatten)]
     chosen: Chosen,
 
-    /// Name of the target, instead of typing it
+    /// Name of the target; replaces the interactive confirmation
     #[arg(long, value_name = "TARGET")]
     confirm: Option<String>,
 

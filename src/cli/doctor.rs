@@ -38,7 +38,7 @@ pub struct Doctor {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     target: Vec<String>,
 
-    /// Look at all targets, as without --target
+    /// Check all targets (the default)
     #[arg(long, conflicts_with = "target")]
     all_targets: bool,
 

@@ -21,7 +21,7 @@ const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Markdown];
 /// The service is compared with the ledger, which records what was applied. Your files may have errors or be missing.
 /// If they can be read, changes in fields of `lifecycle.ignore` are counted, not listed. Nothing is changed.
 ///
-/// The exit code is 0, also if there is drift; with --detailed-exitcode it is then 2. `--on-drift` of `plan` and
+/// The exit code is 0 even if there is drift; with --detailed-exitcode, drift gives 2. `--on-drift` of `plan` and
 /// `apply`, or `on_drift` of the target, sets what a plan does with drift: with `stop`, both exit with 7.
 #[derive(Debug, Args)]
 pub struct Drift {

@@ -16,7 +16,7 @@ use crate::text;
 #[derive(Debug, Args)]
 pub struct Explain {
     /// Code (AU101), kind (segments), field (lifecycle, pipelines.outcome.delay, targets.quiet_hours), file (faults.toml, tests) or
-    /// heading of the list (audiences, kinds) [default: a list of all]
+    /// group of topics (audiences, kinds) [default: list all topics]
     topic: Option<String>,
 }
 

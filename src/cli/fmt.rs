@@ -14,7 +14,7 @@ use crate::render::one_line;
 use crate::source::{Source, Sources};
 use crate::text;
 
-/// Put manifests into the canonical layout.
+/// Format manifests in the standard layout.
 ///
 /// Only the layout changes: values and comments stay.
 #[derive(Debug, Args)]

@@ -24,7 +24,7 @@ use crate::text::{self, pattern_of, quoted};
 /// They are removed from the ledger. pushplan no longer changes or deletes them.
 #[derive(Debug, Args)]
 pub struct Forget {
-    /// Addresses such as segments/lapsed-buyers; all parts of a resource are included
+    /// Addresses such as segments/lapsed-buyers; all parts of a resource are forgotten, such as its send times
     #[arg(value_name = "ADDRESS", required = true)]
     addresses: Vec<String>,
 

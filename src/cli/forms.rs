@@ -68,7 +68,7 @@ impl Args for Forms {
                     .value_name("FILE")
                     .action(ArgAction::Append)
                     .value_parser(value_parser!(PathBuf))
-                    .help("Before any --format, save the plan for `pushplan apply FILE`; after one, write that form to a file"),
+                    .help("Without --format, or before it, save the plan for `pushplan apply FILE`; after --format, write that form to a file"),
             )
     }
 

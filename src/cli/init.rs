@@ -88,11 +88,19 @@ pub(super) fn example(kind: &str) -> Option<String> {
     const WRITTEN_ON: Date = date(2035, 11, 2);
     let manifests = FILES.iter().filter(|(name, _)| name.ends_with(".yaml") && !name.ends_with(".test.yaml"));
     manifests.map(|(_, text)| dated(text, WRITTEN_ON)).find_map(|text| {
-        let mut lines = text.lines().skip_while(|line| line.strip_suffix(':') != Some(kind));
-        let head = lines.next()?;
-        let rest = lines.take_while(|line| line.is_empty() || line.starts_with(' '));
-        let part: Vec<&str> = std::iter::once(head).chain(rest).collect();
-        Some(part.join("\n").trim_end().to_owned())
+        let block = |key: &str| {
+            let mut lines = text.lines().skip_while(|line| line.strip_suffix(':') != Some(key));
+            let head = lines.next()?;
+            let rest = lines.take_while(|line| line.is_empty() || line.starts_with(' '));
+            let part: Vec<&str> = std::iter::once(head).chain(rest).collect();
+            Some(part.join("\n").trim_end().to_owned())
+        };
+        let resources = block(kind)?;
+        let defaults = block("defaults").filter(|defaults| defaults.contains(&format!("\n  {kind}:")));
+        Some(match defaults {
+            Some(defaults) => format!("{resources}\n\n{defaults}"),
+            None => resources,
+        })
     })
 }
 

@@ -13,8 +13,8 @@ use crate::text;
 
 /// List managed resources from the ledger, offline.
 ///
-/// Each resource, and each part that is applied separately, has a row with its state: applied, waiting (to be sent),
-/// past, replaced (an old version that is not deleted yet) or unconfirmed (run `pushplan plan`).
+/// Each resource, and each part of it that is applied separately (such as each send time of a push, each channel of a
+/// named user or each member of a tag group), has a row with its state: applied, waiting (to be sent), past, replaced (an old version that is not deleted yet) or unconfirmed (run `pushplan plan`).
 #[derive(Debug, Args)]
 #[command(alias = "ls")]
 pub struct List {

@@ -179,7 +179,7 @@ commands! {
         send::SendCommand,
         destroy::Destroy,
     }
-    "Live with it" {
+    "Operate" {
         drift::Drift answers,
         unmanaged::Unmanaged answers,
         adopt::Adopt,

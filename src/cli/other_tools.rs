@@ -23,7 +23,7 @@ const WORDS: [(&[&str], &str); 13] = [
         "`pushplan apply` makes the service match the manifests; `pushplan send` sends a test message",
     ),
     (&["check", "lint"], "`pushplan validate` checks manifests"),
-    (&["format"], "`pushplan fmt` puts manifests into the canonical layout"),
+    (&["format"], "`pushplan fmt` formats manifests in the standard layout"),
     (&["rename", "move"], "`pushplan mv OLD NEW` renames a resource in all files and ledgers"),
     (&["rollback", "undo"], "`pushplan revert RUN` undoes a run; `pushplan history` lists the runs"),
     (&["sync", "watch"], "`pushplan reconcile` reports or corrects drift at an interval"),

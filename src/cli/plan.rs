@@ -40,8 +40,8 @@ pub struct Plan {
     #[arg(long, value_name = "TIME", value_parser = length)]
     wait: Option<SignedDuration>,
 
-    /// Replay 30 days on devices that join, leave or stay excluded, before and after the plan; always part of the HTML
-    /// page of a small project
+    /// Replay 30 days on devices that join, leave or stay excluded, before and after the plan; the HTML page
+    /// includes this if the plan has at most 500 resources
     #[arg(long)]
     people: bool,
 

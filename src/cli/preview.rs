@@ -29,7 +29,7 @@ pub struct Preview {
     #[arg(value_name = "ADDRESS")]
     address: String,
 
-    /// Value for a variable of the template, for this preview only
+    /// Value for a variable of the template, for this preview only (`--with` of `send`)
     #[arg(long, value_name = "KEY=VALUE", value_parser = message::pair)]
     set: Vec<(String, String)>,
 

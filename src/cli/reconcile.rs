@@ -45,7 +45,7 @@ const WEBHOOK: &str = "PUSHPLAN_WEBHOOK";
 /// locked by another run is skipped in this round. After a failure, the next round waits twice as long, up to eight
 /// intervals or one hour.
 ///
-/// SIGTERM or Ctrl-C ends it with exit code 0 after the requests in progress. No new requests are sent.
+/// On SIGTERM or Ctrl-C it finishes the requests in progress, sends no new ones, and exits with 0.
 #[derive(Debug, Args)]
 pub struct Reconcile {
     #[command(flatten)]

@@ -29,7 +29,7 @@ const MOST: i64 = 100_000;
 
 /// Print statistics of the service: sends, opens, devices.
 ///
-/// Also responses and pushes; as a table with a plot, as JSON or as CSV. All times are in UTC. Nothing is changed. Of the project, only
+/// It also prints responses and pushes. The form is a table with a plot, JSON or CSV. All times are in UTC. Nothing is changed. Of the project, only
 /// pushplan.toml is read.
 #[derive(Debug, Args)]
 pub struct Report {
@@ -49,9 +49,9 @@ enum ReportCommand {
     Timeinapp(ByTime),
     /// Devices by platform: opted in, opted out, uninstalled
     Devices(OfDevices),
-    /// Users who have opted in and opened the app
+    /// Users who opened the app while opted in
     Optins(ByTime),
-    /// Users who have opted out and opened the app
+    /// Users who opened the app while opted out
     Optouts(ByTime),
     /// Pushes with their sends and direct responses, or one push
     Push(OfPush),
@@ -72,7 +72,7 @@ struct ByTime {
 
 #[derive(Debug, Args)]
 struct Range {
-    /// First day or time in UTC, such as 2026-11-01 or 2026-11-01T09:00 [default: 30 days, 24 hours or 12 months up to the last]
+    /// First day or time in UTC, such as 2026-11-01 or 2026-11-01T09:00 [default: 24 hours, 30 days or 12 months before --to, by --precision]
     #[arg(long, value_name = "TIME", value_parser = Moment::parse)]
     from: Option<Moment>,
 

@@ -39,8 +39,8 @@ pub const PATIENCE: SignedDuration = SignedDuration::from_mins(2);
 /// Applying what was reviewed.
 #[derive(Clone, Debug, Args)]
 pub struct Approved {
-    /// Apply only the plan in the comment on the merged pull request, by its digest. Any other plan ends with exit 5 and a list
-    /// of what changed since the review. See `pushplan ci comment`
+    /// Apply only if the plan has the digest in the comment on the merged pull request. Any other plan ends with exit 5 and a
+    /// list of what changed since the review. See `pushplan ci comment`
     #[arg(long, conflicts_with = "plan")]
     approved: bool,
 

@@ -46,7 +46,7 @@ pub struct SendCommand {
     #[arg(long, value_name = "RECIPIENT")]
     to: String,
 
-    /// Value for a variable of the template [default: the value in the push, or the default of the template]
+    /// Value for a variable of the template, as `--set` of `preview` [default: the value in the push, or the default of the template]
     #[arg(long, value_name = "KEY=VALUE", value_parser = message::pair)]
     with: Vec<(String, String)>,
 

@@ -25,9 +25,9 @@ use crate::text;
 /// Run the messaging service here; no account is needed.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Address to listen on; port 0 selects a free port [default: 127.0.0.1:8420]
+    /// Address to listen on; port 0 selects a free port
     ///
-    /// Outside a project, an address that other machines can reach needs --app.
+    /// Outside a project, an address that other machines can reach needs --app [default: 127.0.0.1:8420].
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = listen_at)]
     listen: Option<ListenAddress>,
 
@@ -44,9 +44,10 @@ pub struct Serve {
     #[arg(long, value_name = "NAME", conflicts_with = "app")]
     target: Option<String>,
 
-    /// An application, as key and secret [default: random, stored in .pushplan/service.env of the project]
+    /// An application, as key and secret; can be repeated
     ///
-    /// Can be repeated. Applications have separate data.
+    /// Applications have separate data [default: one with random credentials, stored in .pushplan/service.env of the
+    /// project].
     #[arg(long, value_name = "KEY:SECRET")]
     app: Vec<String>,
 
@@ -75,7 +76,7 @@ pub struct Serve {
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
 
-    /// The vendor in the media type.
+    /// The vendor in the media type of requests and answers.
     #[arg(long, default_value = VENDOR)]
     vendor: String,
 

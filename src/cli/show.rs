@@ -11,7 +11,9 @@ use crate::plan::Change;
 use crate::render;
 use crate::text;
 
-/// Compare declared, live and last applied state.
+/// Compare a resource in your files, live and as last applied.
+///
+/// A field that differs is shown with its value in your files, on the service and in the ledger.
 #[derive(Debug, Args)]
 pub struct Show {
     /// A resource, such as segments/lapsed-buyers

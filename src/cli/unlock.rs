@@ -17,8 +17,7 @@ use crate::text::shell_word;
 
 /// End the lease of a dead run.
 ///
-/// Other runs then do not wait until it expires. If that run is still alive, it stops sending when it writes its next
-/// record.
+/// Other runs can then start at once. If that run is still alive after all, it stops before its next request.
 #[derive(Debug, Args)]
 pub struct Unlock {
     /// Id of the lease, as printed by a command that waits for it

@@ -38,7 +38,7 @@ pub struct Validate {
     #[arg(long, value_parser = among(FORMATS), default_value_t = Format::Text)]
     format: Format,
 
-    /// Lowest severity for exit code 3
+    /// Exit with 3 if there are findings of this severity or higher
     #[arg(long, value_name = "SEVERITY", value_enum, default_value_t = FailOn::Error)]
     fail_on: FailOn,
 
@@ -46,7 +46,7 @@ pub struct Validate {
     #[arg(long)]
     fix: bool,
 
-    /// Path in the project to check standard input as
+    /// Path of the file whose contents are on standard input
     #[arg(long, value_name = "FILE")]
     stdin_path: Option<PathBuf>,
 

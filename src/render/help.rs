@@ -46,8 +46,8 @@ pub(crate) fn exit_codes() -> String {
         row(&mut out, &[(&(exit as u8).to_string(), 3)], meaning);
     }
     out.push_str(
-        "\nA command that cannot write to standard output fails. If it changed something, its exit code is that of \
-            the change.\n",
+        "\nIf a command cannot write its output, it fails. If it has already changed something, its exit code still shows \
+            how that change ended.\n",
     );
     out
 }
@@ -100,7 +100,7 @@ pub fn formats(all: &[Forms]) -> String {
 pub(crate) const TIMES: &[(&str, &str)] = &[
     (
         "written as",
-        "a date, a T and a clock time: 2026-11-27T09:00. Without a time zone it is UTC; a Z at its end says so.",
+        "a date, a T and a time of day: 2026-11-27T09:00. Without a time zone it is UTC; you can add Z to make that explicit.",
     ),
     (
         "time_zone",
@@ -111,7 +111,11 @@ pub(crate) const TIMES: &[(&str, &str)] = &[
     ("local time", "local_scheduled_time is the local time of each device, and has no time_zone."),
     ("skipped", "a time that is skipped when clocks go forward is refused: SC102 shows the next valid time."),
     ("twice", "a time that is repeated when clocks go back is refused: SC103 shows both moments in UTC."),
-    ("each device", "if a zone skips or repeats a local time, the service decides when it sends: avoid these hours."),
+    (
+        "clock change",
+        "if a zone skips or repeats a local_scheduled_time, the service decides when it sends the message, so avoid \
+            these hours.",
+    ),
     (
         "shown",
         "plans and calendars show the zone of the manifest, UTC and recipients' local time; reports and the ledger \
@@ -128,7 +132,7 @@ pub(crate) fn time_zones() -> String {
     let mut out = String::new();
     heading(&mut out, "How times and time zones are read");
     for (label, words) in TIMES {
-        row(&mut out, &[(label, 11)], words);
+        row(&mut out, &[(label, 12)], words);
     }
     out.push_str("\n`pushplan explain SC102`, or any other code, shows details.\n");
     out

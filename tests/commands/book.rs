@@ -11,6 +11,7 @@ use std::sync::Mutex;
 use std::thread;
 
 use pushplan::cli::book;
+use pushplan::codes::{CODES, LIMITS};
 use pushplan::render::book::html::{anchors_of, files, links_of};
 use pushplan::render::book::{GENERATED, SUMMARY, entries};
 use pushplan_testing::{Folder, Project, root};
@@ -142,6 +143,18 @@ fn no_page_is_longer_than_two_hundred_lines() {
     let lines = |(path, text): (String, String)| (text.lines().count(), path);
     let long: Vec<(usize, String)> = pages().into_iter().map(lines).filter(|(lines, _)| *lines > LONGEST).collect();
     assert!(long.is_empty(), "{long:?}");
+}
+
+#[test]
+fn the_page_of_a_code_has_all_of_its_text() {
+    let codes = CODES.iter().map(|code| (code.name, code.page));
+    let limits = LIMITS.iter().map(|limit| (limit.name, limit.page));
+    let pages = pages();
+    for (name, text) in codes.chain(limits) {
+        let page = &pages[&format!("reference/codes/{name}.md")];
+        let (_, body) = text.split_once('\n').expect("a title");
+        assert!(!body.trim().is_empty() && page.ends_with(body.trim_start()), "{name}: {page}");
+    }
 }
 
 #[test]

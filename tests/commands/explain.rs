@@ -67,7 +67,7 @@ fn a_kind_prints_its_fields() {
 
 A stored audience for pushes and other segments.
 
-  Type      a map by name, each value a map
+  Type      a map (key: a name; value: a map)
   Required  no
 
 Fields

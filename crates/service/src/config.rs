@@ -19,7 +19,7 @@ pub struct Sample {
 pub const SAMPLES: &[Sample] = &[
     Sample {
         name: "faults.toml",
-        about: "What goes wrong on purpose: pushplan serve --faults FILE.",
+        about: "Simulated failures: pushplan serve --faults FILE.",
         text: include_str!("faults/sample.toml"),
     },
     Sample {

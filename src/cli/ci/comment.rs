@@ -18,11 +18,11 @@ use crate::text::count;
 
 /// Show plans in one comment on the pull request.
 ///
-/// Run it in a workflow for pull requests, behind `pushplan plan --out FILE`. Plans of several targets share a comment, and what is the same
+/// Run it in a workflow for pull requests, after `pushplan plan --out FILE`. Plans of several targets share a comment, and what is the same
 /// is shown once; only a text that is too long continues in further comments. A comment is created once and edited from then on; it
-/// is found by what is hidden in it and by its author, never by its heading. It carries the digests of the plans: after the merge,
-/// `pushplan apply --approved` applies exactly these or nothing, and writes into the comment what became of them. On a pull request that is
-/// merged or closed, or that has another commit by now, the comment stays as it is.
+/// is recognized by a hidden marker and its author, not by its heading. It contains the digests of the plans: after the merge,
+/// `pushplan apply --approved` applies exactly these or nothing, and adds the result to the comment. On a pull request that is
+/// merged or closed, or whose newest commit is another one, the comment is not changed.
 ///
 /// The host, the repository, the pull request and the token come from the environment of GitHub Actions (GITHUB_TOKEN) or of GitLab
 /// CI (GITLAB_TOKEN). The comment counts if its author is the user of the token, or `github-actions[bot]` for the token of a

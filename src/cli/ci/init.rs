@@ -25,8 +25,9 @@ use crate::text::all_of;
 
 /// Write the workflow that plans on pull requests, applies on the merge and looks for drift each day.
 ///
-/// The workflow covers the targets that have a `base_url`. If each of them is in one group, such as dev, staging and production, or has such a
-/// name, every environment has jobs of its own, and a merge is applied in that order; plans have credentials of their own. Pull requests from forks get no secrets; their plan is compared with the
+/// The workflow covers the targets that have a `base_url`. If each of them is in exactly one group, such as dev, staging and
+/// production, or if the targets themselves have such names, each environment has jobs of its own, and a merge is applied in that
+/// order. Jobs that plan use other credentials than jobs that apply. Pull requests from forks get no secrets; their plan is compared with the
 /// branch only. No text from a pull request reaches a shell.
 #[derive(Debug, Args)]
 pub struct Init {
@@ -42,7 +43,7 @@ pub struct Init {
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
 
-    /// The branch whose pushes are applied, on GitHub [default: the main branch of `origin`, otherwise the current one]
+    /// The branch from which merged commits are applied, on GitHub [default: the main branch of `origin`, otherwise the current one]
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
 

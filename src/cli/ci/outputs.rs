@@ -40,7 +40,7 @@ pub struct Outputs {
     #[arg(long, value_name = "CODE")]
     failed: Option<u8>,
 
-    /// Standard error of that run, for its first error
+    /// File with the error output of the failed command; its first error is reported
     #[arg(long, value_name = "FILE", requires = "failed")]
     log: Option<PathBuf>,
 

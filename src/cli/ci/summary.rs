@@ -14,8 +14,8 @@ use crate::render::plan::page;
 
 /// Show a plan on the page of the job.
 ///
-/// Writes Markdown behind what stands in the file that GITHUB_STEP_SUMMARY names, which may have 1 MiB in all; elsewhere to standard
-/// output. It shows more of large plans than a comment has room for, and what is the same for several targets once.
+/// Appends Markdown to the file in GITHUB_STEP_SUMMARY (at most 1 MiB in total), or prints it if that variable is not set. There is
+/// room for more of a large plan than in a comment. What is the same for several targets is shown once.
 #[derive(Debug, Args)]
 pub struct Summary {
     #[command(flatten)]

@@ -71,7 +71,7 @@ struct Compact {
     place: TargetArgs,
 }
 
-/// Copy the ledger to another place and record that: the old place accepts no more records
+/// Copy the ledger to another place, and close the old place, which then accepts no more records
 #[derive(Debug, Args)]
 struct Move {
     /// The new place, for `ledger` of the target: git, s3://bucket/prefix, postgres://host/database/schema, file:FOLDER
@@ -100,7 +100,7 @@ struct Export {
     place: TargetArgs,
 }
 
-/// Write results of an earlier run that it could not write, or continue with a ledger from a backup
+/// Add results that an earlier run could not store, or continue with a ledger from a backup
 ///
 /// A ledger that was restored from a backup lacks the changes after that backup. `--accept-gap` records this gap. From
 /// then on, plans create nothing that may have been created or sent in the gap: `pushplan plan` lists these resources.

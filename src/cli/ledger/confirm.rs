@@ -10,7 +10,7 @@ use crate::ledger::Record;
 /// Record the application of a ledger that has none, after you have checked its contents
 #[derive(Debug, Args)]
 pub struct Confirm {
-    /// Fingerprint of the application of the credentials
+    /// Fingerprint of the application whose credentials you use; `pushplan doctor` shows it
     #[arg(long, value_name = "FINGERPRINT")]
     app: String,
 

@@ -50,6 +50,7 @@ written! {
     "how-to/ask-the-service.md",
     "how-to/built-in-service.md",
     "how-to/shell-and-editor.md",
+    "concepts/words.md",
     "concepts/plans.md",
     "concepts/ledger.md",
     "concepts/three-way.md",

@@ -46,17 +46,17 @@ pub const GROUPS: &[Group] = &[
                 "PUSHPLAN_LEDGER_DIR",
                 "folders outside the project that may contain a ledger, separated as in PATH",
             ),
-            variable("PGUSER", "user, if the place has none"),
+            variable("PGUSER", "user, if `ledger` names none"),
             variable("PGPASSWORD", "password, only for the server in PGHOST and PGPORT"),
             variable("PGHOST", "server of PGPASSWORD"),
             variable("PGPORT", "its port [default: 5432]"),
             variable("PGPASSFILE", "file with passwords, instead of ~/.pgpass"),
             variable(
                 "PGSSLMODE",
-                "minimum security of the connection; the place may be stricter, and less strict than the default \
-                    only if this is set",
+                "minimum security of the connection. `ledger` can be stricter; it can be weaker than the default only \
+                    down to this value",
             ),
-            variable("PGSSLROOTCERT", "file with the trusted authority; overrides the place"),
+            variable("PGSSLROOTCERT", "file with the trusted authority; overrides `ledger`"),
             variable(
                 "AWS_*",
                 "s3://: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION, AWS_ENDPOINT_URL, AWS_ALLOW_HTTP and others of object stores",
@@ -73,11 +73,10 @@ pub const GROUPS: &[Group] = &[
     Group {
         about: "Git",
         variables: &[
-            variable("GIT_ALLOW_PROTOCOL", "protocols that git may use; up to file, git, http, https and ssh"),
+            variable("GIT_ALLOW_PROTOCOL", "protocols that git may use; at most file, git, http, https and ssh"),
             variable(
                 "GIT_SSH_COMMAND",
-                "command that git uses for ssh, also in GIT_SSH; without them, ssh does not \
-                prompt",
+                "command that git uses for ssh (GIT_SSH also works); if neither is set, ssh runs without prompts",
             ),
             variable("GIT_SSH", "command that git uses for ssh"),
         ],
@@ -96,7 +95,10 @@ pub const GROUPS: &[Group] = &[
             variable("GITHUB_WORKSPACE", "folder of the clone"),
             variable("GITHUB_STEP_SUMMARY", "file of `ci summary`"),
             variable("GITHUB_OUTPUT", "file of `ci outputs`"),
-            variable("PUSHPLAN_CREDENTIALS_TOML", "secret of the workflow that `ci init` writes: a credentials.toml"),
+            variable(
+                "PUSHPLAN_CREDENTIALS_TOML",
+                "contents of a credentials.toml; set it as a secret for the workflow that `ci init` writes",
+            ),
             variable("GITHUB_ACTOR", "the user, for the ledger"),
             variable("GIT_AUTHOR_NAME", "user, for the ledger; without any of these, git's `user.name`"),
             variable("GITHUB_RUN_ID", "the job, for the ledger"),
@@ -113,7 +115,10 @@ pub const GROUPS: &[Group] = &[
             variable("CI_MERGE_REQUEST_IID", "the merge request"),
             variable("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "branch for --against-git"),
             variable("CI_MERGE_REQUEST_EVENT_TYPE", "whether the commit belongs to the merge request"),
-            variable("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA", "newest commit of the merge request, if it does not"),
+            variable(
+                "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA",
+                "newest commit of the merge request, if the commit of the job is not part of it",
+            ),
             variable("CI_COMMIT_BRANCH", "the branch"),
             variable("CI_DEFAULT_BRANCH", "the branch that a run without a branch applies"),
             variable("CI_COMMIT_SHA", "the commit"),
@@ -125,7 +130,7 @@ pub const GROUPS: &[Group] = &[
     Group {
         about: "Any CI system",
         variables: &[
-            variable("CI", "set in a job, where a ledger in the checkout is refused"),
+            variable("CI", "set by CI systems; pushplan then refuses a ledger in the checkout"),
             variable("TF_BUILD", "like CI"),
             variable("JENKINS_URL", "like CI"),
             variable("TEAMCITY_VERSION", "like CI"),
@@ -139,7 +144,10 @@ pub const GROUPS: &[Group] = &[
     Group {
         about: "User and machine, for the ledger",
         variables: &[
-            variable("USER", "the user; else LOGNAME. Also the user of a database"),
+            variable(
+                "USER",
+                "the user, for the ledger and as the default user of a database; if it is not set, LOGNAME",
+            ),
             variable("LOGNAME", "the user"),
             variable("USERNAME", "the user of a database on Windows"),
             variable("HOSTNAME", "the machine; else /etc/hostname"),
@@ -168,7 +176,6 @@ pub const GROUPS: &[Group] = &[
             ),
             variable("LC_CTYPE", "used if LC_ALL is not set"),
             variable("LANG", "used if neither is set"),
-            variable("TZDIR", "folder with the time zone database"),
             variable("PUSHPLAN_COMPLETE", "set by the scripts of `pushplan completions`"),
         ],
     },

@@ -9,7 +9,7 @@ use crate::outcome::{Counted, Occasion, PushOutcome};
 /// The version of this form. It grows when a field changes its meaning or is removed.
 const VERSION: u32 = 1;
 
-/// What was reached by the pushes that were scheduled from git.
+/// How many devices the pushes from git reached, as `pushplan outcome --format json` prints it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OutcomeDocument {
     /// The version of this form.

@@ -35,7 +35,7 @@ fn commands_are_listed_by_groups_with_a_short_line_each() {
     let help = said(&["--help"]);
     let (commands, _) = help.split_once("\nOptions:\n").expect("options come last");
     let groups: Vec<&str> = commands.lines().filter_map(|line| line.strip_suffix(':')).collect();
-    assert_eq!(groups, ["Start", "Write", "Review", "Apply", "Live with it", "Automate", "Inspect"]);
+    assert_eq!(groups, ["Start", "Write", "Review", "Apply", "Operate", "Automate", "Inspect"]);
     let rows: Vec<(&str, &str)> =
         commands.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  ")).collect();
     for (name, about) in &rows {

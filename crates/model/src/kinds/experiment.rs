@@ -7,15 +7,15 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::remote::{Found, Lifecycle, Read, Runs, canonical, id_in, moments, text, texts};
-use super::{Audience, Create, Delete, Parts, Remote, Resource, Role, ReadableText, Sending, Update};
+use super::{Audience, Create, Delete, Parts, ReadableText, Remote, Resource, Role, Sending, Update};
 use crate::codes::{self, Limit};
 use crate::exchange::{Answer, BadAnswer, Request, part};
+use crate::node::{At, Decode, Node, Reader, Shared, shape};
 use crate::nouns::audience::Selector;
 use crate::nouns::device::DeviceTypes;
 use crate::nouns::level::Level;
 use crate::nouns::push::Content;
 use crate::nouns::schedule::Schedule;
-use crate::node::{At, Decode, Node, Reader, Shared, shape};
 
 shape! {
     /// An A/B test: several variants of a scheduled push, each to a part of the audience.
@@ -38,7 +38,7 @@ shape! {
     pub struct Variant as "a variant with push and schedule" {
         /// The content of the message.
         push: Content,
-        /// When it is sent. Required in practice: a variant without a schedule is sent at once.
+        /// When it is sent. Without it, the service sends the variant at once, so `validate` reports an error (EX102).
         schedule: Option<At<Schedule>>,
     }
 }

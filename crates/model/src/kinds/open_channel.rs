@@ -4,17 +4,17 @@ use super::census::{derived, device_type, installed};
 use super::remote::{Found, Lifecycle, Read, Tagging, Whose, canonical, id_in, moved, text};
 use super::{Census, Counted, Create, Delete, Identity, Parts, Remote, Resource, TagUse, Update};
 use crate::exchange::{Answer, BadAnswer, Request};
+use crate::node::{At, ByName, Name, Shared, shape};
 use crate::nouns::audience::{ChannelKey, Selector};
 use crate::nouns::device::DeviceType;
 use crate::nouns::level::Level;
 use crate::nouns::many::Set;
 use crate::nouns::vocabulary;
 use crate::nouns::zone::Zone;
-use crate::node::{At, ByName, Name, Shared, shape};
 use crate::source::Span;
 
 shape! {
-    /// A channel of a custom messaging platform, addressed by pushes to `open::<platform>`.
+    /// A recipient on a messaging platform of your own, such as SMS. Pushes to `open::<platform>` reach it.
     pub struct OpenChannel as "an open channel" {
         /// The unique address of the channel [default: the key].
         address: Option<At<Name>>,
@@ -46,7 +46,7 @@ shape! {
 impl Resource for OpenChannel {
     const KEY: &'static str = "open_channels";
     const NOUN: &'static str = "open channel";
-    const PURPOSE: &'static str = "A channel of a custom messaging platform.";
+    const PURPOSE: &'static str = "A recipient on a messaging platform of your own, such as SMS.";
 
     fn settle(&mut self, key: &At<String>) {
         self.address.get_or_insert_with(|| key.into());
@@ -136,12 +136,14 @@ impl Remote for OpenChannel {
 
     /// The contract answers with the channel; the live service answers with its id.
     fn created(_: &Shared, answer: &Answer) -> Option<String> {
-        let channel = answer.body.as_ref().and_then(|body| body.get("channel")).map(|channel| text(&channel["channel_id"]));
+        let channel =
+            answer.body.as_ref().and_then(|body| body.get("channel")).map(|channel| text(&channel["channel_id"]));
         id_in(answer, &["channel_id"]).or(channel.filter(|id| !id.is_empty()))
     }
 
     fn update(_: &str, old: &Value, new: &Value, _: Level) -> Option<Request> {
-        let same = old["address"] == new["address"] && old["open"]["open_platform_name"] == new["open"]["open_platform_name"];
+        let same =
+            old["address"] == new["address"] && old["open"]["open_platform_name"] == new["open"]["open_platform_name"];
         same.then(|| Self::create(new))
     }
 
@@ -157,7 +159,8 @@ impl Remote for OpenChannel {
     }
 
     fn departing(old: Option<&Shared>, new: Option<&Shared>) -> Option<Whose> {
-        let is_other = |old: &&Shared| new.is_none_or(|new| <Self as Remote>::identity(old) != <Self as Remote>::identity(new));
+        let is_other =
+            |old: &&Shared| new.is_none_or(|new| <Self as Remote>::identity(old) != <Self as Remote>::identity(new));
         old.filter(is_other).map(|old| whose(old))
     }
 }

@@ -5,6 +5,7 @@ use super::remote::{Firing, Found, Lifecycle, Read, TagTrigger, canonical, id_in
 use super::{Create, Delete, Parts, Remote, Resource, Role, Update, remote};
 use crate::codes::{self, Limit};
 use crate::exchange::{Answer, BadAnswer, Request, part};
+use crate::node::{At, Shared, shape};
 use crate::nouns::clock;
 use crate::nouns::delay::Delay;
 use crate::nouns::device::DeviceType;
@@ -12,7 +13,6 @@ use crate::nouns::level::Level;
 use crate::nouns::many::Many;
 use crate::nouns::push::{Push, TriggeredPush};
 use crate::nouns::trigger::Trigger;
-use crate::node::{At, Shared, shape};
 
 shape! {
     /// A message that is sent by itself when something happens.
@@ -21,11 +21,12 @@ shape! {
         name: Option<At<String>>,
         /// Whether it is active.
         enabled: bool,
-        /// The event that triggers it.
+        /// The event that triggers it: the first opening of the app, or a tag that is added to a device. The service may
+        /// accept other events, which pushplan sends unchanged.
         immediate_trigger: Many<At<Trigger>, 1>,
         /// The push, and its delay.
         outcome: Many<PipelineOutcome, 1>,
-        /// Another place for the delay. The contract does not describe it.
+        /// An alternative to `outcome.delay` that the live service also accepts. The contract does not describe it.
         #[serde(skip)]
         timing: Option<Timing>,
         ..rest known is_further
@@ -42,13 +43,14 @@ shape! {
     pub struct PipelineOutcome as "an outcome with push and delay" {
         /// The time from the trigger to the push [default: at once].
         delay: Option<At<Delay>>,
-        /// The push. Its audience is always `triggered`.
+        /// The push. Its audience is `triggered`, the device that triggered the pipeline; any other audience is an error
+        /// (PL101).
         push: TriggeredPush,
     }
 }
 
 shape! {
-    /// Another place for the delay.
+    /// An alternative to `outcome.delay`.
     pub struct Timing as "{delay: {seconds: ...}}" {
         /// The time from the trigger to the push.
         delay: TimingDelay,
@@ -58,7 +60,7 @@ shape! {
 shape! {
     /// A delay in seconds.
     pub struct TimingDelay as "a number of seconds" {
-        /// In seconds.
+        /// The number of seconds.
         seconds: At<Delay>,
     }
 }

@@ -4,18 +4,18 @@ use super::remote::{Found, Lifecycle, Read, Runs, canonical, id_in, last_part, m
 use super::{Create, Delete, Parts, Remote, Resource, Role, Sending, Update};
 use crate::codes::{self, Limit};
 use crate::exchange::{Answer, BadAnswer, Request, part};
+use crate::node::{At, Shared, shape};
 use crate::nouns::level::Level;
 use crate::nouns::many::Many;
 use crate::nouns::push::Push;
 use crate::nouns::schedule::Schedule;
-use crate::node::{At, Shared, shape};
 
 shape! {
     /// A push with one or more send times.
     pub struct ScheduledPush as "a scheduled push" {
         /// The name in the dashboard [default: the key].
         name: Option<At<String>>,
-        /// When it is sent.
+        /// When it is sent. Either `scheduled_time` or `local_scheduled_time` is required.
         schedule: Many<At<Schedule>, 1>,
         /// The message, its audience and its device types.
         push: At<Push>,

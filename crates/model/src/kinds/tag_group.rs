@@ -6,22 +6,23 @@ use super::census::{self, installed, texts};
 use super::remote::{Found, Lifecycle, Read, Tagging, Whose, moved, text};
 use super::{Census, Counted, Create, Delete, Parts, Remote, Resource, TagUse, Update};
 use crate::exchange::{Answer, BadAnswer, Request};
+use crate::node::{At, ByName, Shared, shape};
 use crate::nouns::audience::{ChannelKey, Selector};
 use crate::nouns::device::DeviceType;
 use crate::nouns::level::Level;
 use crate::nouns::many::{Many, Set};
 use crate::nouns::vocabulary::is_reserved;
-use crate::node::{At, ByName, Shared, shape};
 use crate::source::Span;
 
 shape! {
-    /// A group of tags: its vocabulary, and members whose tags are in git. The group itself is made in the dashboard.
+    /// A group of tags. You can list the allowed tags (its vocabulary), and the users and channels whose tags in this group
+    /// pushplan manages. Create the group itself in the dashboard.
     pub struct TagGroup as "a tag group" {
         /// A note about the group.
         description: Option<At<String>>,
         /// The allowed tags. Any other tag in this group is an error [default: every tag is allowed].
         tags: Option<Many<At<String>>>,
-        /// Members with their tags in this group.
+        /// Users and channels with their tags in this group.
         members: Option<Members>,
     }
 }
@@ -48,7 +49,8 @@ impl Members {
 impl Resource for TagGroup {
     const KEY: &'static str = "tag_groups";
     const NOUN: &'static str = "tag group";
-    const PURPOSE: &'static str = "A group of tags: its vocabulary, and members whose tags are in git.";
+    const PURPOSE: &'static str =
+        "A group of tags: the allowed tags, and the users and channels whose tags pushplan manages.";
 
     fn settle(&mut self, _: &At<String>) {
         // A vocabulary is a set. An empty one differs from none, because it allows no tag.

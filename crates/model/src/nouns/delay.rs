@@ -104,8 +104,8 @@ impl JsonSchema for Delay {
         json_schema!({
             "description": "A duration: 90s, 15m, 1h30m, 2d, 1w, or a number of seconds.",
             "anyOf": [
-                { "type": "integer" },
-                { "type": "string", "pattern": "^(\\d+w)?(\\d+d)?(\\d+h)?(\\d+m)?(\\d+s)?$", "minLength": 2 },
+                { "type": "integer", "x-words": "a number of seconds" },
+                { "type": "string", "x-words": "a duration such as `90s`, `10m` or `1d`", "pattern": "^(\\d+w)?(\\d+d)?(\\d+h)?(\\d+m)?(\\d+s)?$", "minLength": 2 },
             ],
         })
     }

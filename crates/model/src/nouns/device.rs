@@ -108,7 +108,7 @@ impl JsonSchema for DeviceType {
             "description": "A device type; open::<platform> for an open channel platform.",
             "anyOf": [
                 { "enum": ["ios", "android", "amazon", "web", "wns"] },
-                { "type": "string", "pattern": "^open::.+$" },
+                { "type": "string", "x-words": "`open::PLATFORM`", "pattern": "^open::.+$" },
             ],
         })
     }

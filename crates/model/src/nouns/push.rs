@@ -22,7 +22,7 @@ shape! {
         device_types: At<DeviceTypes>,
         /// The notification. It can come from a template instead.
         notification: Option<At<Notification>>,
-        /// A Message Center message that is sent with it.
+        /// A Message Center message that is sent with it: a page that stays in the app's inbox.
         message: Option<At<Message>>,
         /// The campaigns of the push.
         campaigns: Option<Campaigns>,
@@ -74,7 +74,7 @@ shape! {
     pub struct Content as "a push without an audience" {
         /// The notification.
         notification: At<Notification>,
-        /// A Message Center message that is sent with it.
+        /// A Message Center message that is sent with it: a page that stays in the app's inbox.
         message: Option<At<Message>>,
         ..rest known is_further
     }

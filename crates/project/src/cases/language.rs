@@ -27,7 +27,8 @@ shape! {
         at: Option<At<Time>>,
         /// The IANA name of the time zone of all times in the case [default: UTC].
         time_zone: Option<At<Zone>>,
-        /// The device at the start of the case.
+        /// The device at the start of the case. Fields that you leave out are unknown, except that the app is installed and
+        /// opted in to notifications.
         device: At<WrittenDevice>,
         /// Events, in order.
         steps: Option<Vec<At<WrittenStep>>>,
@@ -37,11 +38,11 @@ shape! {
 }
 
 shape! {
-    /// A device. What is left out is unknown, or is as with most devices: the app is there, and shows notifications.
+    /// A device, or changes of it.
     pub struct WrittenDevice as "a device such as {device_type: ios, country: US, tags: {loyalty: [gold]}}" {
-        /// The device type. Required.
+        /// The device type. Required at the start of the case.
         device_type: Option<At<DeviceType>>,
-        /// Its channel id [default: any].
+        /// Its channel id [default: a generated id].
         channel: Option<At<String>>,
         /// The address of an open channel.
         open_channel: Option<At<String>>,
@@ -63,15 +64,15 @@ shape! {
         os_version: Option<At<String>>,
         /// Its model, such as iPhone17,1.
         model: Option<At<String>>,
-        /// Whether it is opted in to notifications [default: true].
+        /// Whether it is opted in to notifications [default: true, at the start of the case].
         opt_in: Option<bool>,
-        /// Whether the app may run in the background [default: true].
+        /// Whether the app may run in the background [default: true, at the start of the case].
         background: Option<bool>,
-        /// Whether it tells where it is.
+        /// Whether it shares its location.
         location: Option<bool>,
         /// Whether the app was opened before the case begins. If not, the first opening is a first open.
         opened: Option<At<bool>>,
-        /// Its uploaded and lifecycle lists.
+        /// Its lists: uploaded ones, and lifecycle lists, which the service creates itself.
         static_lists: Option<Many<At<String>>>,
         /// Its subscription lists.
         subscription_lists: Option<Many<At<String>>>,
@@ -81,7 +82,7 @@ shape! {
 }
 
 shape! {
-    /// A step. First time passes, then something happens, then something is expected; each can be left out.
+    /// A step. First time passes, then the event happens, then `expect` is checked; each can be left out.
     pub struct WrittenStep as "a step such as {after: 1h, add_tags: vip} or {expect: {in: buyers}}" {
         /// The time since the previous step.
         after: Option<At<Delay>>,
@@ -93,11 +94,11 @@ shape! {
         add_tags: Option<At<Tags>>,
         /// Tags to remove from the device.
         remove_tags: Option<At<Tags>>,
-        /// Changes of the device.
+        /// Changes of the device. Fields that you leave out stay as they are.
         change: Option<At<WrittenDevice>>,
-        /// The user taps the newest notification from this address.
+        /// The user taps the newest notification from this address, or one of its buttons.
         tap: Option<At<Tap>>,
-        /// The device is seen at a location, by its id.
+        /// The device is at a location; the value is the id of the location.
         seen_at: Option<At<String>>,
         /// The user uninstalls the app.
         uninstall: Option<At<bool>>,
@@ -121,7 +122,7 @@ shape! {
 shape! {
     /// A message that is received. What is left out can be anything.
     pub struct WrittenMessage as "a message such as {from: pipelines/welcome, after: 1h, alert: Hello}" {
-        /// The address of its sender, such as pipelines/welcome.
+        /// The resource that sends it, such as pipelines/welcome.
         from: Option<At<String>>,
         /// The time in the case's `time_zone`, such as 2026-11-27T09:00. The clock moves forward to it.
         at: Option<At<Time>>,
@@ -155,7 +156,7 @@ impl JsonSchema for Time {
         "Time".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:?\\d{2}(:00)?Z?$" })
+        json_schema!({ "type": "string", "x-words": "a time such as `2026-11-27T09:00`", "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:?\\d{2}(:00)?Z?$" })
     }
 }
 

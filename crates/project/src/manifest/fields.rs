@@ -12,6 +12,8 @@ use super::{PROJECT_FILE, schema};
 
 /// The number of words of a list that are shown; the rest is counted.
 const TOLD: usize = 8;
+/// The key of a schema that describes a form in words, instead of its pattern.
+const IN_WORDS: &str = "x-words";
 
 /// A place in a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -216,10 +218,11 @@ impl<'s> Tree<'s> {
         forms.iter().any(|form| form["additionalProperties"].is_object())
     }
 
-    /// The descriptions of a place and of its type, each once.
+    /// The description of a place, or of its type if the place has none.
     fn about(self, schema: &'s Value, into: &mut Vec<String>) {
         if let Some(words) = schema["description"].as_str().filter(|words| !into.iter().any(|known| known == words)) {
             into.push(words.to_owned());
+            return;
         }
         if *schema == Value::Bool(true) {
             into.push("The contract does not describe it; it is sent unchanged.".into());
@@ -255,11 +258,17 @@ impl<'s> Tree<'s> {
         if words.iter().any(|word| word.starts_with("text (")) {
             words.retain(|word| word != "text");
         }
+        if words.iter().any(|word| word == "true or false") {
+            words.retain(|word| word != "`true`" && word != "`false`");
+        }
         for list in lists {
             let items = self.words(&list["items"]);
             let known = !words.is_empty() && items.iter().all(|item| words.contains(item));
-            let items = if known { "them".into() } else { text::any_of(&items) };
-            words.push(if known { format!("a list of {items}") } else { format!("a list, each item {items}") });
+            words.push(match known {
+                true if words.len() > 1 && items == ["text"] => "a list of texts".to_owned(),
+                true => "a list of them".to_owned(),
+                false => format!("a list, each item {}", text::any_of(&items)),
+            });
         }
         words
     }
@@ -281,6 +290,9 @@ impl<'s> Tree<'s> {
         if let Some(kind) = form["x-names"].as_str().and_then(kinds::kind) {
             return vec![format!("the key of a {}", kind.noun)];
         }
+        if let Some(words) = form[IN_WORDS].as_str() {
+            return vec![words.to_owned()];
+        }
         let types: Vec<&str> = match &form["type"] {
             Value::Array(types) => types.iter().filter_map(Value::as_str).collect(),
             one => one.as_str().into_iter().collect(),
@@ -294,7 +306,7 @@ impl<'s> Tree<'s> {
             ("boolean", _) => "true or false".into(),
             ("integer", _) => "a whole number".into(),
             ("number", _) => "a number".into(),
-            ("object", Some(values)) => format!("a map by name, each value {}", self.what(values)),
+            ("object", Some(values)) => format!("a map (key: a name; value: {})", self.what(values)),
             ("object", None) => "a map".into(),
             (other, _) => other.to_owned(),
         });
@@ -335,7 +347,10 @@ mod tests {
             ("templates.variables.key", "text", true),
             ("templates.winback.variables.key", "text", true),
             ("scheduled_pushes.push.template", "the key of a template", false),
-            ("targets.production.quiet_hours.from", "text of the form ^([01]\\d|2[0-3]):[0-5]\\d$", true),
+            ("targets.production.quiet_hours.from", "a time of day such as `21:00`", true),
+            ("pipelines.outcome.delay", "a number of seconds or a duration such as `90s`, `10m` or `1d`", false),
+            ("segments.criteria.opt_in", "true or false or a list of them", false),
+            ("scheduled_pushes.push.substitutions", "a map (key: a name; value: text)", false),
             ("segments.criteria", "`all` or a map", true),
             ("segments.criteria.and", "`all`, a map or a list of them", false),
             ("pipelines.outcome.push.audience", "`all`, `triggered` or a map", false),

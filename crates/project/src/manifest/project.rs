@@ -47,7 +47,8 @@ shape! {
         checks: BTreeMap<At<String>, At<Weight>>,
         /// The applications to apply the manifests to, by name.
         targets: BTreeMap<At<String>, Target>,
-        /// Generated targets, one for each combination of values.
+        /// Generated targets: one for each combination of the values of the axes, such as `brand = ["shop", "cafe"]`. Each
+        /// target has the values as variables.
         matrix: Option<Matrix>,
         /// Common settings of several targets, by name. A later group in the file overrides an earlier one, and the
         /// target's own table overrides its groups. A group can have overlays, like a target.
@@ -65,7 +66,7 @@ shape! {
         /// The target that commands use without `--target` [default: the only target].
         default_target: Option<At<String>>,
         /// Patterns of unmanaged resources to ignore, as kind and name, such as `segments/Test *`. They are not
-        /// counted, listed or deleted. `*` matches any characters, and `\*` a star.
+        /// counted, listed or deleted. `*` matches any characters, and `\*` is a literal star.
         ignore_unmanaged: Option<Many<At<String>>>,
     }
 }
@@ -81,42 +82,46 @@ shape! {
         /// The API level of the service: `documented` (only the contract) or `extended` (also newer requests) [default:
         /// documented].
         api: Option<At<Level>>,
-        /// The vendor in the media type `application/vnd.<vendor>+json`.
+        /// The vendor in the media type of requests, `application/vnd.<vendor>+json`. Set it if your service uses another
+        /// one [default: messaging].
         vendor: Option<At<String>>,
         /// The place of the ledger, which records what was applied. Required with a `base_url`. `git` stores commits on
         /// a ref of the project's own remote, and `git:REMOTE` on another remote. `s3://`, `gs://` and `az://` need a
         /// bucket and a prefix; `postgres://host/database/schema` is a database. `file:` is a folder; `file:` alone is
         /// `.pushplan/` next to the manifests, for one machine. A folder outside the project needs
         /// `PUSHPLAN_LEDGER_DIR` in the environment. Credentials come from the environment. For PostgreSQL, `?sslmode=`
-        /// sets how the server's certificate is checked: `verify-full` (the default), `verify-ca`, `require`, `prefer`
-        /// or `disable`. `&sslrootcert=` is the file of the trusted authority. Neither can be less strict than
-        /// `PGSSLMODE` and `PGSSLROOTCERT`. If only the place lowers the default, no password is sent.
+        /// sets how the server's certificate is checked: `verify-full` (the default on another machine), `verify-ca`, `require`,
+        /// `prefer` (the default on this machine) or `disable`. `&sslrootcert=` is the file of the trusted authority.
+        /// `PGSSLMODE` and `PGSSLROOTCERT` in the environment are the minimum. If `ledger` asks for less security than the
+        /// default and the environment does not, no password is sent.
         ledger: Option<At<String>>,
         /// Values for `${var.name}` in the manifests.
         variables: BTreeMap<At<String>, At<Value>>,
-        /// Hours without messages, in recipients' local time. `validate` and plans report messages in these hours
-        /// [default: none].
+        /// Hours without messages, in recipients' local time; they may continue past midnight. `validate` and plans
+        /// report messages in these hours [default: none].
         quiet_hours: Option<At<QuietHours>>,
-        /// How far apart two messages to one person are to be, such as `12h`. Plans and the calendar tell of those that are
-        /// nearer, also where this is left out: then it is `4h`. Given here, `validate` tells of them too. `0s`: nobody asks.
+        /// The minimum time between two messages to one person, such as `12h`. Plans and the calendar mark messages that
+        /// are closer. If it is set, `validate` reports them too. `0s` turns this off [default: `4h`, without `validate`].
         apart: Option<At<Delay>>,
-        /// The application of this target: the first 12 digits of the SHA-256 of its app key. Credentials of another
-        /// application are refused [default: any application].
+        /// The application of this target: the first 12 digits of the SHA-256 of its app key, which `pushplan doctor`
+        /// shows. Credentials of another application are refused [default: any application].
         app_key_fingerprint: Option<At<String>>,
         /// A file of sample devices in the project's folder, such as `sample.jsonl`. Plans use it to count the devices
         /// that a message reaches, unless `pushplan reach` has read the devices of the target.
         population: Option<At<String>>,
-        /// The maximum number of deletions in a plan [default: 5, or 20 % of a kind if that is more].
+        /// The maximum number of deletions in a plan. Kinds in which a plan deletes at most 20 % of the managed
+        /// resources do not count [default: 5].
         max_deletes: Option<At<i64>>,
         /// What to do with changes that someone made on the service: `overwrite` restores the version in git, `stop`
         /// refuses the plan [default: overwrite].
         on_drift: Option<At<OnDrift>>,
         /// The minimum time from the apply to the send time of a new push [default: 5m].
         min_lead: Option<At<Delay>>,
-        /// How long a request without an answer may still take effect. The next run waits for this time [default: 10s].
+        /// How long a request without an answer may still take effect. The next run waits this long, and so does a run
+        /// between two reads of a list that must show that a resource is gone [default: 10s].
         settle: Option<At<Delay>>,
-        /// The deadline to send a request after it was logged. After a crash, the next run waits for this time and
-        /// `settle` [default: 1m].
+        /// How long after its record was written a request may still be sent. After a crash, the next run waits this
+        /// long plus `settle` [default: 1m].
         send_within: Option<At<Delay>>,
         /// How long a run that writes no records keeps its lock, such as `2m`. At least twice `send_within` [default:
         /// twice `send_within`].
@@ -135,7 +140,7 @@ shape! {
 }
 
 shape! {
-    /// A daily period. It may pass midnight.
+    /// A daily period, which may continue past midnight.
     pub struct QuietHours as "{from = \"21:00\", to = \"08:00\"}" {
         /// Its start.
         from: Clock,
@@ -210,7 +215,7 @@ impl JsonSchema for Clock {
         "Clock".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^([01]\\d|2[0-3]):[0-5]\\d$" })
+        json_schema!({ "type": "string", "x-words": "a time of day such as `21:00`", "pattern": "^([01]\\d|2[0-3]):[0-5]\\d$" })
     }
 }
 

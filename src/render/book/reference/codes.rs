@@ -7,8 +7,8 @@ use crate::codes::{CODES, FAMILIES, LIMITED, LIMITS};
 pub(super) fn chapters() -> Vec<Chapter> {
     let mut index = titled("Codes");
     index.push_str(
-        "Every finding has a code. `pushplan explain CODE` prints its page. A code that can be turned off is set in \
-         [`[checks]`](pushplan-toml.md) of `pushplan.toml`, or on one resource with `lifecycle: {allow: [CODE]}`.\n\n",
+        "Every finding has a code. `pushplan explain CODE` prints its page. If a code can be turned off, do it under \
+         [`[checks]`](pushplan-toml.md) in `pushplan.toml`, or for one resource with `lifecycle: {allow: [CODE]}`.\n\n",
     );
     head(&mut index, &["family", "about", "codes"]);
     let mut pages = Vec::new();
@@ -17,7 +17,7 @@ pub(super) fn chapters() -> Vec<Chapter> {
         let rows = of_family.map(|code| {
             let note = if code.is_free() { "can be turned off" } else { "cannot be turned off" };
             let about = format!("Severity: {}; {note}.", code.severity.word());
-            (code.name, code.severity.word(), code.is_free(), code.title, with_note(code.page, &about))
+            (code.name, code.severity.word(), code.is_free(), code.title, code_page(code.page, &about))
         });
         let rows: Vec<_> = rows.collect();
         let mut page = titled(&format!("{family}: {about}"));
@@ -36,7 +36,7 @@ pub(super) fn chapters() -> Vec<Chapter> {
         );
     }
     let mut page = titled(&format!("AP: {LIMITED}"));
-    page.push_str("Plans name these limits of the service's API. They are no findings and cannot be turned off.\n\n");
+    page.push_str("Plans name these limits of the service's API. They are not findings, and cannot be turned off.\n\n");
     head(&mut page, &["code", "limit"]);
     let mut links = Vec::new();
     for limit in LIMITS {
@@ -48,7 +48,7 @@ pub(super) fn chapters() -> Vec<Chapter> {
     pages.push(Chapter::new(1, format!("AP: {LIMITED}"), "reference/codes-ap.md", page));
     pages.extend(LIMITS.iter().map(|limit| {
         let path = format!("reference/codes/{}.md", limit.name);
-        Chapter::new(2, limit.name, path, with_note(limit.page, ""))
+        Chapter::new(2, limit.name, path, code_page(limit.page, ""))
     }));
     index.push_str(&format!(
         "\nIn `pushplan.toml`:\n\n```toml\n[checks]\nSC104 = \"off\"        # or \"warning\", \"error\"\n```\n\n{}\n",
@@ -58,13 +58,9 @@ pub(super) fn chapters() -> Vec<Chapter> {
     pages
 }
 
-/// A page with a note after its title.
-fn with_note(page: &str, note: &str) -> String {
-    let (title, rest) = page.split_once('\n').unwrap_or((page, ""));
-    let mut out = titled(title.trim_start_matches("# "));
-    if !note.is_empty() {
-        out.push_str(note);
-        out.push('\n');
-    }
-    out + rest.trim_start_matches(|_| note.is_empty())
+/// The page of a code or a limit, with a note below its title.
+fn code_page(text: &str, note: &str) -> String {
+    let (title, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let note = if note.is_empty() { String::new() } else { format!("{note}\n\n") };
+    titled(title.trim_start_matches("# ")) + &note + rest.trim_start_matches('\n')
 }

@@ -98,7 +98,13 @@ fn usage(arg: &Arg) -> String {
 /// The help of an argument, with its default and its possible values.
 fn purpose(arg: &Arg) -> String {
     let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
-    let mut out = help.split("\n\n").map(str::trim).collect::<Vec<_>>().join(" ");
+    let help = help.split("\n\n").map(str::trim).collect::<Vec<_>>().join(" ");
+    // A default at the end stays at the end.
+    let (about, default) = match help.rsplit_once(" [default: ").filter(|(_, rest)| rest.ends_with(']')) {
+        Some((about, default)) => (about.to_owned(), format!(" [default: {default}")),
+        None => (help, String::new()),
+    };
+    let mut out = about;
     let takes = arg.get_action().takes_values();
     let values: Vec<String> = arg
         .get_possible_values()
@@ -118,5 +124,5 @@ fn purpose(arg: &Arg) -> String {
     if takes && !defaults.is_empty() && !arg.is_hide_default_value_set() {
         more(format!("Default: `{}`.", defaults.join(" ")));
     }
-    out
+    out + &default
 }

@@ -13,6 +13,11 @@ const LONGEST: usize = 170;
 const TESTS: &str = "*.test.yaml";
 /// The field that every kind has and that one page describes.
 const SHARED: &str = "lifecycle";
+/// Places that have all fields of another place, which are listed there.
+const REPEATING: [(&str, &str); 2] = [("groups", TARGETS), ("matrix.target", TARGETS)];
+const TARGETS: &str = "targets";
+/// Where the fields of a target are listed, for pages other than that one.
+const TARGETS_PAGE: &str = "pushplan-toml.md#targets";
 
 /// A field that is a map, with all maps in it.
 struct Section {
@@ -75,6 +80,11 @@ pub(super) fn files() -> Vec<Chapter> {
     pages
 }
 
+/// The place whose fields a place has as well.
+fn repeated(path: &str) -> Option<&'static str> {
+    REPEATING.iter().find(|(repeating, _)| *repeating == path).map(|(_, other)| *other)
+}
+
 /// Whether a path is that of a whole file, whose fields have no prefix.
 fn is_file(path: &str) -> bool {
     path == PROJECT_FILE || path == TESTS
@@ -114,7 +124,10 @@ fn chapters(book: &Book, place: SchemaField, folder: &str, depth: usize) -> Vec<
 }
 
 /// A place and the maps below it. A map with the fields of an outer one is a repetition, and is not expanded.
-fn section(book: &Book, place: SchemaField, around: &mut Vec<Vec<Field>>) -> Section {
+fn section(book: &Book, mut place: SchemaField, around: &mut Vec<Vec<Field>>) -> Section {
+    if let Some(other) = repeated(&place.path).and_then(|path| book.find(path)) {
+        place.fields.retain(|field| other.fields.iter().all(|known| known.name != field.name));
+    }
     let mut parts = Vec::new();
     around.push(place.fields.clone());
     let mut types = Vec::new();
@@ -161,6 +174,14 @@ impl Section {
             let _ = write!(out, "{}\n\n", prose(paragraph));
         }
         let _ = write!(out, "Type: {}.\n\n", prose(&self.place.what));
+        if let Some(other) = repeated(&self.place.path) {
+            let to = link(other).unwrap_or_else(|| TARGETS_PAGE.to_owned());
+            let more = if self.place.fields.is_empty() { "." } else { ", and these:\n" };
+            let _ = writeln!(out, "It can have all fields of [{}]({to}){more}", code(other));
+            if self.place.fields.is_empty() {
+                return;
+            }
+        }
         head(out, &["field", "type", "required", "description"]);
         for (field, what) in self.place.fields.iter().zip(&self.types) {
             let name = match link(&below(&self.place, &field.name)) {

@@ -36,8 +36,8 @@ fn exit_codes() -> String {
     for (exit, _, meaning) in EXITS {
         line(&mut out, &[(exit as u8).to_string(), meaning.to_owned()]);
     }
-    out + "\nA command that cannot write to standard output fails. If it changed something, its exit code is that of \
-        the change.\n"
+    out + "\nIf a command cannot write its output, it fails. If it has already changed something, its exit code still shows \
+        how that change ended.\n"
 }
 
 fn environment() -> String {
@@ -80,11 +80,9 @@ fn schemas() -> String {
             prints. In a project, `pushplan schema` writes `.pushplan/schema.json`, which also contains the \
             project's own names.\n\n",
     );
-    head(&mut out, &["file", "title", "description"]);
+    head(&mut out, &["file", "description"]);
     for (name, schema) in SCHEMAS {
-        let schema = schema();
-        let word = |key: &str| prose(schema[key].as_str().unwrap_or_default());
-        line(&mut out, &[code(name), word("title"), word("description")]);
+        line(&mut out, &[code(name), prose(schema()["description"].as_str().unwrap_or_default())]);
     }
     out
 }

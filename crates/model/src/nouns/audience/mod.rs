@@ -103,7 +103,7 @@ shape! {
 shape! {
     /// The length of a recent period.
     pub struct Recent as "a number of months" {
-        /// In months.
+        /// The number of months before now.
         months: At<Months>,
     }
 }

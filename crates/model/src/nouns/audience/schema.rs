@@ -70,28 +70,32 @@ impl JsonSchema for Selector {
             forms.push(form(key, value, &[], words));
             forms.push(in_any_case(key, value));
         }
-        let group = json!({ "type": ["string", "null"], "x-names": "tag_groups", "description": "The tag group." });
+        let group = json!({ "type": ["string", "null"], "x-names": "tag_groups", "description": "The tag group of `tag` [default: the legacy tags]." });
         forms.push(form("tag", &one_or_many(&text), &[("group", group)], "Devices with the tag."));
         forms.push(form("segment", &one_or_many(&segment), &[], "Devices in a segment, by its key."));
         for (key, words) in [
-            ("named_user", "All channels of a named user."),
-            ("ios_channel", "One iOS channel."),
-            ("android_channel", "One Android channel."),
-            ("amazon_channel", "One Amazon channel."),
-            ("channel", "One channel of any type."),
-            ("open_channel", "One open channel, by its address."),
-            ("static_list", "Members of an uploaded or lifecycle list."),
+            ("named_user", "All channels of this named user."),
+            ("ios_channel", "The iOS channel with this id."),
+            ("android_channel", "The Android channel with this id."),
+            ("amazon_channel", "The Amazon channel with this id."),
+            ("channel", "The channel with this id, of any type."),
+            ("open_channel", "The open channel with this address."),
+            (
+                "static_list",
+                "Members of a list that was uploaded, or that the service creates itself (a lifecycle list).",
+            ),
             ("subscription_list", "Members of a subscription list."),
         ] {
             forms.push(form(key, &one_or_many(&text), &[], words));
         }
-        forms.push(form("location", &location, &[], "Devices seen at a place."));
+        forms.push(form("location", &location, &[], "Devices seen at a place within a recent period."));
         let operator =
             json!({ "type": ["string", "null"], "minLength": 1, "description": "How the attribute is compared." });
         let attribute = [("operator", operator), ("value", json!({ "description": "The value to compare with." }))];
         forms.push(form("attribute", &text, &attribute, "Devices by an attribute."));
         for group in GROUPS {
-            let words = format!("{}: shorthand for the tag group {}.", group.name, group.id);
+            let name = if group.shorthand == "country" { "The country in the device's settings" } else { group.name };
+            let words = format!("{name}: shorthand for the tag group `{}`.", group.id);
             forms.push(form(group.shorthand, &one_or_many(&values(group)), &[], &words));
         }
         json_schema!({ "description": "The audience.", "anyOf": forms })
