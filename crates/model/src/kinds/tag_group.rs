@@ -50,7 +50,7 @@ impl Resource for TagGroup {
     const KEY: &'static str = "tag_groups";
     const NOUN: &'static str = "tag group";
     const PURPOSE: &'static str =
-        "A group of tags: the allowed tags, and the users and channels whose tags pushplan manages.";
+        "A group of tags: the allowed tags, and members whose tags pushplan manages.";
 
     fn settle(&mut self, _: &At<String>) {
         // A vocabulary is a set. An empty one differs from none, because it allows no tag.
