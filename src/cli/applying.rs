@@ -85,7 +85,7 @@ pub struct Allowed {
     #[arg(long)]
     allow_sends: bool,
 
-    /// Allow deletions and reversals by files older than the last apply
+    /// Allow files older than the last apply to delete resources and restore old values
     #[arg(long)]
     pub allow_older: bool,
 }

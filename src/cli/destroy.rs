@@ -18,6 +18,7 @@ use crate::text::shell_word;
 /// that message is deleted.
 #[derive(Debug, Args)]
 #[command(mut_arg("only", |arg| arg.help("Delete only these, such as `segments/*`")))]
+#[command(mut_arg("except", |arg| arg.help("Do not delete these")))]
 pub struct Destroy {
     #[command(flatten)]
     place: TargetArgs,

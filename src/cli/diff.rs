@@ -38,9 +38,6 @@ pub struct Diff {
     detailed_exitcode: bool,
 }
 
-const OUT: &str =
-    "Before any --format, save the comparison, which cannot be applied; after one, write that form to a file";
-
 /// The range of commits.
 #[derive(Debug, PartialEq, Eq)]
 struct Range<'r> {

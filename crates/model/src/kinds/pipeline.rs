@@ -60,7 +60,7 @@ shape! {
 shape! {
     /// A delay in seconds.
     pub struct TimingDelay as "a number of seconds" {
-        /// The number of seconds.
+        /// The length of the delay.
         seconds: At<Delay>,
     }
 }

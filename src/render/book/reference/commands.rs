@@ -98,7 +98,7 @@ fn usage(arg: &Arg) -> String {
 /// The help of an argument, with its default and its possible values.
 fn purpose(arg: &Arg) -> String {
     let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
-    let help = help.split("\n\n").map(str::trim).collect::<Vec<_>>().join(" ");
+    let help = help.split("\n\n").map(str::trim).collect::<Vec<_>>().join(". ").replace(".. ", ". ");
     // A default at the end stays at the end.
     let (about, default) = match help.rsplit_once(" [default: ").filter(|(_, rest)| rest.ends_with(']')) {
         Some((about, default)) => (about.to_owned(), format!(" [default: {default}")),

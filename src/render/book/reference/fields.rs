@@ -13,11 +13,13 @@ const LONGEST: usize = 170;
 const TESTS: &str = "*.test.yaml";
 /// The field that every kind has and that one page describes.
 const SHARED: &str = "lifecycle";
-/// Places that have all fields of another place, which are listed there.
-const REPEATING: [(&str, &str); 2] = [("groups", TARGETS), ("matrix.target", TARGETS)];
-const TARGETS: &str = "targets";
-/// Where the fields of a target are listed, for pages other than that one.
-const TARGETS_PAGE: &str = "pushplan-toml.md#targets";
+/// Places that have all fields of another place, which lists them, and the address of that place from another page.
+const REPEATING: [(&str, &str, &str); 4] = [
+    ("groups", "targets", "pushplan-toml.md#targets"),
+    ("matrix.target", "targets", "pushplan-toml.md#targets"),
+    ("cases.steps.change", "cases.device", "cases.md#casesdevice"),
+    ("cases.steps.expect", "cases.expect", "cases.md#casesexpect"),
+];
 
 /// A field that is a map, with all maps in it.
 struct Section {
@@ -80,9 +82,9 @@ pub(super) fn files() -> Vec<Chapter> {
     pages
 }
 
-/// The place whose fields a place has as well.
-fn repeated(path: &str) -> Option<&'static str> {
-    REPEATING.iter().find(|(repeating, _)| *repeating == path).map(|(_, other)| *other)
+/// The place whose fields a place has as well, and its address from another page.
+fn repeated(path: &str) -> Option<(&'static str, &'static str)> {
+    REPEATING.iter().find(|(repeating, ..)| *repeating == path).map(|(_, other, address)| (*other, *address))
 }
 
 /// Whether a path is that of a whole file, whose fields have no prefix.
@@ -125,7 +127,7 @@ fn chapters(book: &Book, place: SchemaField, folder: &str, depth: usize) -> Vec<
 
 /// A place and the maps below it. A map with the fields of an outer one is a repetition, and is not expanded.
 fn section(book: &Book, mut place: SchemaField, around: &mut Vec<Vec<Field>>) -> Section {
-    if let Some(other) = repeated(&place.path).and_then(|path| book.find(path)) {
+    if let Some(other) = repeated(&place.path).and_then(|(path, _)| book.find(path)) {
         place.fields.retain(|field| other.fields.iter().all(|known| known.name != field.name));
     }
     let mut parts = Vec::new();
@@ -174,8 +176,8 @@ impl Section {
             let _ = write!(out, "{}\n\n", prose(paragraph));
         }
         let _ = write!(out, "Type: {}.\n\n", prose(&self.place.what));
-        if let Some(other) = repeated(&self.place.path) {
-            let to = link(other).unwrap_or_else(|| TARGETS_PAGE.to_owned());
+        if let Some((other, address)) = repeated(&self.place.path) {
+            let to = link(other).unwrap_or_else(|| address.to_owned());
             let more = if self.place.fields.is_empty() { "." } else { ", and these:\n" };
             let _ = writeln!(out, "It can have all fields of [{}]({to}){more}", code(other));
             if self.place.fields.is_empty() {
