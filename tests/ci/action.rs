@@ -301,12 +301,14 @@ fn the_action_has_what_its_users_are_told_of() {
         [
             "accept-truncated",
             "allow-manual",
+            "attestation",
             "command",
             "comment",
             "fail-on",
             "on-error",
             "parallel",
             "project",
+            "releases",
             "target",
             "version"
         ]

