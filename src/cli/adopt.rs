@@ -122,7 +122,7 @@ impl Adopt {
         for (address, _) in chosen.iter().filter(|(address, _)| cannot_be_read(address, opened.level)) {
             context.out.note(&format!("{address} is adopted as declared: this API cannot show whether it exists."));
         }
-        let lines: Vec<String> = chosen.iter().map(|(address, id)| format!("< {address}  {id}")).collect();
+        let lines: Vec<String> = chosen.iter().map(|(address, id)| format!("{address}  {id}")).collect();
         context.out.print(&format!(
             "{}\n{} adopted. Next: {}",
             lines.join("\n"),

@@ -111,8 +111,12 @@ impl SendCommand {
         let place = match (self.variant, number) {
             (None, 1) => 0,
             (None, _) => {
-                return Err(Failure::usage(format!("{address} has {}", text::count(number, each)))
-                    .help(format!("choose one: --variant 1 to --variant {number}")));
+                return Err(Failure::usage(format!("{address} has {}", text::count(number, each))).help(
+                    match number {
+                        2 => "pass --variant 1 or --variant 2".to_owned(),
+                        number => format!("pass --variant N, from 1 to {number}"),
+                    },
+                ));
             }
             (Some(chosen), _) if (1..=number).contains(&chosen) => chosen - 1,
             (Some(chosen), _) => {

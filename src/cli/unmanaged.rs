@@ -146,7 +146,7 @@ fn asked(which: &str) -> Result<(), Failure> {
     match kind(key) {
         Some(kind) if kind.api.list(Level::Extended).is_empty() => {
             let singles = kind.api.singles().map_or_else(|| text::many(kind.noun), str::to_owned);
-            Err(Failure::usage(format!("{singles} are not listed: there is one per person"))
+            Err(Failure::usage(format!("{singles} are not listed: they are data of single people"))
                 .help(format!("`pushplan pull {}` checks those that it finds", kind.key)))
         }
         Some(_) => Ok(()),

@@ -74,12 +74,12 @@ fn failure(out: &mut String, failed: &Failed, zone: &TimeZone, style: Style) {
 /// A condition with all nested ones, a line each. Deciding ones are followed by their position.
 fn tree(out: &mut String, why: &Why, depth: usize, style: Style) {
     let answer = if why.holds { "yes" } else { "no " };
-    let because = why.because.as_ref().map_or(String::new(), |because| format!(": {because}"));
+    let because = why.because.as_ref().map_or(String::new(), |because| format!(", because {because}"));
     let line = one_line(&format!("{}{}{because}", "  ".repeat(depth), why.condition));
     let decided = match &why.place {
         _ if !why.decided => String::new(),
-        Some(place) => format!("  <- decides, {}", shown(place)),
-        None => "  <- decides".to_owned(),
+        Some(place) => format!("  (this decides; {})", shown(place)),
+        None => "  (this decides)".to_owned(),
     };
     let _ = writeln!(out, "      {answer} {line}{}", painted(&decided, Paint::Asks, style));
     for inner in &why.conditions {
@@ -96,10 +96,10 @@ fn sides(what: &Mismatch, zone: &TimeZone) -> (Option<String>, String) {
         Mismatch::Member { segment, expected: false } => {
             (Some(format!("not in the segment {segment}")), "in it".to_owned())
         }
-        Mismatch::Missing { expected } => (Some(wanted(expected, zone)), "nothing like it".to_owned()),
+        Mismatch::Missing { expected } => (Some(wanted(expected, zone)), "no such message".to_owned()),
         Mismatch::Different { expected, got } => (Some(wanted(expected, zone)), self::got(got, zone)),
         Mismatch::Unexpected { got } => (Some("nothing more".to_owned()), self::got(got, zone)),
-        Mismatch::Impossible { why } => (None, format!("an impossible step: {why}")),
+        Mismatch::Impossible { why } => (None, format!("this step is impossible: {why}")),
     }
 }
 

@@ -98,14 +98,14 @@ impl LedgerView<'_> {
             let _ = writeln!(out, "  {label:<11} {words}");
         };
         row("records", format!("{}, the last on {} by {}", position.seq, time(last.at), one_line(&last.actor)));
-        row("read from", checkpoint.map_or("the first".to_owned(), |seq| format!("record {seq}, a checkpoint")));
+        row("read from", checkpoint.map_or("the first record".to_owned(), |seq| format!("record {seq}, a checkpoint")));
         let doubt = match ledger.open.len() {
             0 => String::new(),
             some => format!(", {some} unconfirmed"),
         };
         let mut resources: Vec<Address> = ledger.owned.keys().map(Address::resource).collect();
         resources.dedup();
-        row("ours", format!("{}{doubt}", text::count(resources.len(), "resource")));
+        row("managed", format!("{}{doubt}", text::count(resources.len(), "resource")));
         row("locked by", ledger.run.as_ref().filter(|_| self.is_held).map_or("nobody".to_owned(), at_work));
         if let Some(run) = ledger.run.as_ref().filter(|_| !self.is_held) {
             row("cut off", cut_off(run));

@@ -99,14 +99,16 @@ impl<'p> Several<'p> {
         self.planned().all(|(_, view, _)| view.plan.basis.is_service())
     }
 
-    /// `14 targets: 12 with changes, 1 without, 1 failed.`
+    /// `14 targets: 12 with changes, 1 without changes, 1 failed.`
     fn summary(&self) -> String {
         let (changed, same, failed) = self.numbers();
-        let parts = [(changed, "with changes"), (same, "without"), (failed, "failed")];
+        if changed + failed == 0 {
+            return format!("{}, none with changes.", count(self.all.len(), "target"));
+        }
+        let parts = [(changed, "with changes"), (same, "without changes"), (failed, "failed")];
         let parts: Vec<String> =
             parts.iter().filter(|(number, _)| *number > 0).map(|(number, words)| format!("{number} {words}")).collect();
-        format!("{}: {}.", count(self.all.len(), "target"), parts.join(", ").replace("without,", "without changes,"))
-            .replace("without.", "without changes.")
+        format!("{}: {}.", count(self.all.len(), "target"), parts.join(", "))
     }
 }
 

@@ -103,7 +103,10 @@ pub fn edited(settled: &Settled, done: bool) -> Vec<String> {
     let word = if done { "Edited" } else { "Would edit" };
     let line = |(address, placed): (&Address, &Placed)| {
         let values = text::count(placed.edits.len() + placed.bodies.len(), "place");
-        let also = settled.also.get(address).map(|targets| format!("; it also changes for {}", text::all_of(targets)));
+        let also = settled.also.get(address).map(|targets| {
+            let (noun, uses) = if targets.len() == 1 { ("target", "uses") } else { ("targets", "use") };
+            format!("; this also changes it for the {noun} {}, which {uses} the same manifest", text::all_of(targets))
+        });
         let gone = settled.remarks_gone.get(address).map(|number| match done {
             true => format!("; {} went with what was removed", text::count(*number, "comment")),
             false => format!("; {} would go with what is removed", text::count(*number, "comment")),
@@ -158,9 +161,9 @@ pub fn ending(ending: &Ending, done: bool, plan: &str) -> String {
         of(ending.pulled, "{}pulled and adopted"),
         (ending.groups > 0).then(|| format!("{} {would_be}declared for them", text::count(ending.groups, "tag group"))),
         of(ending.edited, "{}edited in place"),
-        of(ending.by_hand, "to edit by hand"),
-        of(ending.gone, "removed on the service, to remove from your files"),
-        of(ending.undecided, "to decide about"),
+        of(ending.by_hand, "left for you to edit"),
+        of(ending.gone, "removed on the service and left for you to delete in your files"),
+        of(ending.undecided, "left for you to decide about"),
     ]
     .into_iter()
     .flatten()
@@ -220,7 +223,7 @@ pub fn unplaced(settled: &Settled, sources: &Sources, after: &BTreeMap<&str, &st
             let places = places.chain(notes.iter().cloned()).collect::<Vec<_>>().join("; ");
             if let Some(Clash { git, applied }) = clash {
                 lines.push(one_line(&format!(
-                    "Edit by hand: {address}{what}: changed in git and on the service: git has {}, the service has \
+                    "Not edited: {address}{what} was changed in git and on the service: git has {}, the service has \
                         {}, last applied was {} ({places}). The value in git is kept. Edit it there, or take the \
                         service's value with `{}`.",
                     side(git.value.as_ref(), git.words.as_ref()),
@@ -234,7 +237,7 @@ pub fn unplaced(settled: &Settled, sources: &Sources, after: &BTreeMap<&str, &st
                 Some(_) if path.is_empty() => "it was changed on the service".to_owned(),
                 live => format!("the service has {}", side(live.as_ref(), words.as_ref())),
             };
-            lines.push(one_line(&format!("Edit by hand: {address}{what}: {has} ({places})")));
+            lines.push(one_line(&format!("Not edited: {address}{what}: {has} ({places})")));
         }
     }
     lines

@@ -289,7 +289,7 @@ pub fn next(report: &Report, plan: &Plan, again: &Repetition) -> Vec<Next> {
     let left = || if plan.aim == Aim::Manifests { again.plan() } else { again.go_on() };
     match &report.ending {
         Ending::Done if plan.count(Action::ByHand) > 0 => {
-            found.push(command("Manual steps", left()));
+            found.push(command("To see the manual steps", left()));
         }
         Ending::Done => {}
         Ending::Partly if report.denied => {

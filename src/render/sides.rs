@@ -10,6 +10,9 @@ use super::plan::words::moment;
 use crate::plan::{Change, Reason};
 use crate::review::fields::fields;
 
+/// What is said of a side that is missing, in the order of the sides.
+const NOT: [&str; 3] = ["not declared", "not on the service", "not in the ledger"];
+
 /// One block for each part: where all sides agree, a field stands once; where they do not, each side is named.
 pub fn text(changes: &[&Change], style: Style) -> String {
     let mut out = String::new();
@@ -22,7 +25,8 @@ pub fn text(changes: &[&Change], style: Style) -> String {
         let sides = [("declared", &change.desired), ("service", &change.live), ("ledger", &change.ledger)];
         let here: Vec<String> =
             sides.iter().filter(|(_, side)| side.is_some()).map(|(name, _)| (*name).to_owned()).collect();
-        let missing: Vec<&str> = sides.iter().filter(|(_, side)| side.is_none()).map(|(name, _)| *name).collect();
+        let missing: Vec<&str> =
+            sides.iter().zip(NOT).filter(|((_, side), _)| side.is_none()).map(|(_, words)| words).collect();
         if let Some(id) = &change.id {
             rows(&mut out, &[Row::new("id", Words::new("").copy(id))], 4, style);
         }
@@ -36,7 +40,7 @@ pub fn text(changes: &[&Change], style: Style) -> String {
             }
         }
         if !missing.is_empty() && !here.is_empty() {
-            paragraph(&mut out, &Words::new(&format!("missing: {}", missing.join(", "))).and("\n"), 4, style);
+            paragraph(&mut out, &Words::new(&missing.join(", ")).and("\n"), 4, style);
         }
         let of: Vec<(&str, Vec<(String, &Value)>)> =
             sides.iter().filter_map(|(name, side)| Some((*name, fields(side.as_ref()?, &[])))).collect();

@@ -109,15 +109,15 @@ fn summary(listing: &Listing) -> Vec<Words> {
     let (number, ignored) = (listing.things.len(), listing.ignored);
     let ignored_words = match (number, ignored) {
         (_, 0) => String::new(),
-        (0, 1) => " 1 thing is ignored by ignore_unmanaged.".to_owned(),
-        (0, ignored) => format!(" {ignored} things are ignored by ignore_unmanaged."),
+        (0, 1) => " 1 resource is ignored by ignore_unmanaged.".to_owned(),
+        (0, ignored) => format!(" {ignored} resources are ignored by ignore_unmanaged."),
         (_, 1) => " 1 more is ignored by ignore_unmanaged.".to_owned(),
         (_, ignored) => format!(" {ignored} more are ignored by ignore_unmanaged."),
     };
     let are = if number == 1 { "is" } else { "are" };
     lines.push(Words::new(&match number {
         0 => format!("All checked resources on {} are in git.{ignored_words}", listing.target),
-        _ => format!("{} on {} {are} not in git.{ignored_words}", count(number, "thing"), listing.target),
+        _ => format!("{} on {} {are} not in git.{ignored_words}", count(number, "resource"), listing.target),
     }));
     if let Some(first) = listing.things.iter().find(|thing| !thing.over) {
         let pull = listing.again.other(&format!("pull {}", first.address));
@@ -142,12 +142,12 @@ fn summary(listing: &Listing) -> Vec<Words> {
         listing.unlistable.iter().partition(|kind| kind.api.list(Level::Extended).is_empty());
     let nouns = |kinds: &[&Kind]| all_of(&kinds.iter().map(|kind| many(kind.noun)).collect::<Vec<_>>());
     if !hidden.is_empty() {
-        let words = format!("Not listed: {}; this level of the API (documented) does not list them.", nouns(&hidden));
+        let words = format!("Not listed: {}; the documented API cannot list them.", nouns(&hidden));
         lines.push(Words::new(&words));
     }
     if !people.is_empty() {
         lines.push(Words::new(&format!(
-            "Not listed: {}; there is one per person.",
+            "Not listed: {}; they are data of single people.",
             all_of(&people.iter().map(|kind| singles(kind)).collect::<Vec<_>>())
         )));
     }
@@ -227,8 +227,8 @@ pub fn json(listing: &Listing) -> String {
     let silent = listing.unlistable.iter().map(|kind| Unlisted {
         kind: kind.key.to_owned(),
         why: match kind.api.list(Level::Extended).is_empty() {
-            true => "there is one per person".to_owned(),
-            false => "this level of the API does not list them".to_owned(),
+            true => "data of single people".to_owned(),
+            false => "the documented API cannot list them".to_owned(),
         },
     });
     let idle = |Pattern { pattern, line }: &Pattern| IdlePattern { pattern: pattern.clone(), line: *line };

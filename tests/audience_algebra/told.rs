@@ -191,7 +191,7 @@ fn a_change_is_told_with_who_joins_and_who_leaves() {
         (
             json!({"country": "US"}),
             json!({"country": "CA"}),
-            "disjoint: nobody who matched still matches, such as a device in US; others join, such as a device in CA",
+            "disjoint: everyone who matched leaves, such as a device in US; others join, such as a device in CA",
         ),
         (
             json!({"tag": "a"}),
@@ -207,7 +207,7 @@ fn a_change_is_told_with_who_joins_and_who_leaves() {
         (
             json!({"ios_channel": "c"}),
             json!({"channel": "c"}),
-            "broader: everyone who matched still matches; others join, such as a device on the channel c of another platform",
+            "broader: everyone who matched still matches; others join, such as a device with the channel c of another platform",
         ),
     ] {
         assert_eq!(audience::compare(&audience(&before), &audience(&after)).to_string(), words, "{before} {after}");

@@ -207,7 +207,7 @@ fn texts_from_templates_files_and_titles_are_read_and_the_finding_names_both_clo
         "the text says \"Today is Sunday\", but it is sent Sat 28 Nov 09:00 in recipients' local time",
         "the text says \"It's Friday\", but it is sent Sat 28 Nov 09:00 in recipients' local time",
         "the text says \"Saturday 29 November\", but 29 November 2026 is a Sunday",
-        "write Sunday, or 28 November for the Saturday",
+        "write Sunday, or 28 November, which is a Saturday",
         "the text says \"Happy Monday\", but it is sent Fri 27 Nov 09:00 in recipients' local time",
     ] {
         assert_eq!(ran.stdout.matches(words).count(), 1, "{words}\n{}", ran.stdout);

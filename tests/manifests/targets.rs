@@ -83,7 +83,7 @@ fn a_second_condition_from_another_layer_is_told_how_to_replace_the_first() {
         &[
             "messages.yaml:12:49",
             "add `segment: null` to remove the first one",
-            "this holds for the target `production`",
+            "this is reported for the target `production`",
         ],
     );
     let right = overlay.replace("{tag: qa}", "{segment: null, tag: qa}");
@@ -104,7 +104,7 @@ fn a_variable_that_some_targets_lack_is_told_once_with_their_names() {
     let toml = |production: &str| format!("[targets.local]\n[targets.production]\n{production}[targets.staging]\n");
     let ran = told(&toml("variables = {tag = \"x\"}\n"), manifest);
     assert_eq!(times(&ran, "RF104"), 1, "{}", ran.stdout);
-    assert_says(&ran, &["the variable `tag` has no value", "this holds for the targets `local` and `staging`"]);
+    assert_says(&ran, &["the variable `tag` has no value", "this is reported for the targets `local` and `staging`"]);
     let ran = told(&toml(""), manifest);
     assert_eq!((times(&ran, "RF104"), ran.stdout.contains("this holds")), (1, false), "{}", ran.stdout);
 }
@@ -144,7 +144,7 @@ fn what_an_overlay_takes_away_is_missing_where_it_does() {
     ] {
         let ran = told(TWO, &overlay(null));
         assert_eq!(times(&ran, "YM203"), 1, "{}", ran.stdout);
-        assert_says(&ran, &[&format!("messages.yaml:{place}"), words, "this holds for the target `production`"]);
+        assert_says(&ran, &[&format!("messages.yaml:{place}"), words, "this is reported for the target `production`"]);
     }
 }
 
@@ -209,7 +209,7 @@ fn what_an_overlay_allows_is_still_told_of_the_other_target() {
             format!("overlays: {{{allows}: {{scheduled_pushes: {{a: {{lifecycle: {{allow: [SC101]}}}}}}}}}}\n");
         let ran = told(TWO, &(base + &overlay));
         assert_eq!(times(&ran, "SC101"), 1, "{}", ran.stdout);
-        assert_says(&ran, &[&format!("this holds for the target `{other}`")]);
+        assert_says(&ran, &[&format!("this is reported for the target `{other}`")]);
     }
 }
 
@@ -387,7 +387,7 @@ segments: {a: {criteria: {tag: \"${var.nope}\"}}}
 ";
     let ran = told(&format!("{MATRIX}[targets.shop-us.variables]\nnope = \"x\"\n"), manifest);
     assert_eq!(times(&ran, "RF104"), 1, "{}", ran.stdout);
-    assert_says(&ran, &["this holds for the targets `cafe-de`, `cafe-us` and `shop-de`"]);
+    assert_says(&ran, &["this is reported for the targets `cafe-de`, `cafe-us` and `shop-de`"]);
 }
 
 /// What `validate` says of a matrix.

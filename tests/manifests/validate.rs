@@ -363,13 +363,13 @@ fn warnings_fail_only_when_asked_to() {
     let folder = Folder::project(WARNING);
     let now = ["--now", "2026-01-01T00:00Z"];
     let run = |more: &[&str]| folder.run(&[&["validate"], &now[..], more].concat());
-    let expected = "warning[YM202]: `zzz` is not described by the contract, and the built-in service refuses it
+    let expected = "warning[YM202]: `zzz` is not a documented field of the API, and the built-in service refuses it
  --> messages.yaml:4:72
   |
 4 |     push: {audience: all, device_types: all, notification: {alert: hi, zzz: 1}}
   |                                                                        ^^^ refused by the built-in service
   |
-  = note: the contract allows further fields here without listing them, so your service may accept it
+  = note: the API allows fields here that are not documented, so your service may accept it
   = help: if this is intended, set `lifecycle: {allow: [YM202]}` on the resource
 
 1 warning in 1 file
@@ -407,8 +407,8 @@ fn an_undescribed_field_is_called_refused_if_the_built_in_service_refuses_it() {
     ] {
         let folder = Folder::project(&manifest.replace("FIELD", field));
         let told = folder.run(&["validate"]).stdout;
-        let refused = format!("`{field}` is not described by the contract, and the built-in service refuses it");
-        let accepted = format!("`{field}` is not described by the contract; it is sent unchanged");
+        let refused = format!("`{field}` is not a documented field of the API, and the built-in service refuses it");
+        let accepted = format!("`{field}` is not a documented field of the API; it is sent unchanged");
         assert!(told.contains(if is_refused { &refused } else { &accepted }), "{field}: {told}");
         let ran = folder.run(&["apply", "--yes", "--allow-sends"]);
         assert_eq!(ran.code == 0, !is_refused, "{field}: {ran}");

@@ -96,7 +96,7 @@ fn the_text_tells_day_by_day_what_goes_out() {
             "Sydney 01:00 Sat (quiet)",
             "! quiet hours in Sydney",
             "! 2 hours before experiments/wording variant 1: both can reach an iOS device",
-            "then pipelines/remind-later from Fri 27 Nov 10:00, 1 hour after a tap adds the tag",
+            "pipelines/remind-later follows 1 hour later, from Fri 27 Nov 10:00 on",
             "11:00 !    experiments/wording variant 1",
             "Sun 29 Nov 2026",
             "12:15 !    scheduled_pushes/nepal",
@@ -107,7 +107,7 @@ fn the_text_tells_day_by_day_what_goes_out() {
             "in recipients' local time, from Wed 2 Dec 19:00 UTC to Thu 3",
             "When triggered",
             "pipelines/remind-later  1 hour after the tag remind-me is added",
-            "5 messages, 4 marked with !; 1 time has passed.",
+            "5 scheduled messages, 4 marked with !; 1 triggered; 1 send time has passed.",
         ],
     );
     assert!(!calendar(&shop(SHOP), &[]).contains("pipelines/off"));
@@ -183,7 +183,7 @@ fn collisions_are_marked_and_can_be_turned_off() {
     assert_eq!(collisions[0]["apart_seconds"], 7200);
     assert_eq!(collisions[0]["other"]["address"], "experiments/wording");
     let ran = folder.run(&["validate", "--now", NOW]);
-    assert!(ran.stdout.contains("warning[SC108]: experiments/wording variant 1 goes out 2 hours after"), "{ran}");
+    assert!(ran.stdout.contains("warning[SC108]: experiments/wording variant 1 is sent 2 hours after"), "{ran}");
     folder.write("pushplan.toml", PROJECT.replace("6h", "0s"));
     assert_eq!(json(&folder, &[])["collisions"].as_array().unwrap().len(), 0);
     assert!(!folder.run(&["validate", "--now", NOW]).stdout.contains("SC108"));
@@ -200,7 +200,7 @@ fn the_markdown_is_a_table() {
         &text,
         &["## Calendar of production\n\nTimes in America/New", "| When | What |", "| Fri 27 Nov 2026 09:00 |"],
     );
-    assert_lines(&text, &["recipients' local time |", "| Trigger |", "5 messages, 4 marked with !"]);
+    assert_lines(&text, &["recipients' local time |", "| Trigger |", "5 scheduled messages, 4 marked with !"]);
 }
 
 #[test]
@@ -356,14 +356,14 @@ fn only_what_a_tap_can_set_off_follows_a_message() {
     assert_lines(
         &text,
         &[
-            "then pipelines/added from Fri 20 Nov 10:00, 1 hour after a tap adds the tag",
-            "then pipelines/ends from Fri 20 Nov 10:00, 1 hour after a tap adds the tag",
+            "pipelines/added follows 1 hour later, from Fri 20 Nov 10:00 on",
+            "pipelines/ends follows 1 hour later, from Fri 20 Nov 10:00 on",
             "until Sat 5 Dec 00:00",
-            "then pipelines/later from Tue 1 Dec 01:00, 1 hour after a tap adds the tag",
-            "then pipelines/removed from Fri 20 Nov 10:00, 1 hour after a tap removes the tag",
+            "pipelines/later follows 1 hour later, from Tue 1 Dec 01:00 on",
+            "pipelines/removed follows 1 hour later, from Fri 20 Nov 10:00 on",
         ],
     );
-    for never in ["then pipelines/over", "then pipelines/webonly"] {
+    for never in ["pipelines/over follows", "pipelines/webonly follows"] {
         assert!(!text.contains(never), "{never}: {text}");
     }
     let then = json(&folder, &[])["sends"][0]["then"].clone();

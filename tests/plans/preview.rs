@@ -54,7 +54,7 @@ fn a_template_is_shown_on_each_device_with_its_defaults() {
         "\
 templates/winback                                                                    messages.yaml:2
 
-  iPhone lock screen: all 21 characters
+  iPhone lock screen: shows all 21 characters
   ╭────────────────────────────────────────────────╮
   │ Shop                                       now │
   │ there, 20 % off today                          │
@@ -62,7 +62,7 @@ templates/winback                                                               
   │ Remind me later                                │
   ╰────────────────────────────────────────────────╯
 
-  Android collapsed: all 21 characters
+  Android collapsed: shows all 21 characters
   ╭────────────────────────────────────────────────╮
   │ Shop                                       now │
   │ there, 20 % off today                          │
@@ -70,7 +70,7 @@ templates/winback                                                               
   │ Remind me later                                │
   ╰────────────────────────────────────────────────╯
 
-  browser notification: all 21 characters
+  browser notification: shows all 21 characters
   ╭────────────────────────────────────────────────╮
   │ Shop                                       now │
   │ For there                                      │

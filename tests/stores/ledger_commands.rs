@@ -248,7 +248,7 @@ fn what_is_forgotten_is_no_longer_ours() {
     let ran = story.says(&["forget", "segments/lapsed"], 0, "Forgot segments/lapsed\nlocal still has it.");
     assert_eq!(ran.stderr, "");
     assert_eq!(story.owned(), ["templates/winback tpl-1"]);
-    story.says(&["history"], 0, "by hand  forgotten segments/lapsed");
+    story.says(&["history"], 0, "ledger only  forgotten segments/lapsed");
     story.says(&["history", "4"], 0, ". segments/lapsed  forgotten, id seg-2\n    criteria.tag  new\n");
     story.says(&["forget", "segments/lapsed"], 64, "nothing at segments/lapsed");
 }
@@ -295,7 +295,7 @@ fn what_is_in_doubt_is_resolved_before_it_is_forgotten() {
     );
     assert_eq!(story.owned()[0], "scheduled_pushes/sale push-9");
     assert!(story.ledger().open.is_empty() && story.ledger().run.is_none());
-    story.says(&["history"], 0, "by hand      resolved scheduled_pushes/sale");
+    story.says(&["history"], 0, "ledger only  resolved scheduled_pushes/sale");
     story.says(&["history", "4"], 0, "! scheduled_pushes/sale  resolved, id push-9");
     story.says(&["history", "3"], 0, "3 of local: interrupted");
     story.says(&["resolve", "scheduled_pushes/sale", "--created", "push-9"], 64, "it is managed, with the id push-9");

@@ -27,16 +27,9 @@ fn a_dropped_exclusion_is_named_before_a_segment_that_changes_too() {
     for (countries, class) in [("[US, CA, MX]", "reaches more people"), ("[US]", "reaches different people")] {
         project.write(&open.replace("[US, CA]", countries));
         let told = words(&project);
-        let joins = "joins: an iOS device with the tag unsubscribed";
-        says(
-            &told,
-            &[
-                &format!("scheduled_pushes/p {class}: an exclusion is loosened."),
-                joins,
-                "excluded until now, for example",
-            ],
-        );
-        says(&told, &["because scheduled_pushes/p changes its own audience (messages.yaml:5) because segments/a"]);
+        let joins = "joins, for example: an iOS device with the tag unsubscribed";
+        says(&told, &[&format!("scheduled_pushes/p {class}: an exclusion is loosened."), joins, "excluded until now"]);
+        says(&told, &["because the audience of scheduled_pushes/p was edited (messages.yaml:5) because segments/a"]);
     }
     // Whoever joins because the list shrinks is on it.
     project
@@ -55,7 +48,11 @@ fn people_who_were_not_included_are_not_called_excluded() {
     project.good(&["apply", "--yes"]);
     project.write(&base.replace("{or: [{tag: x}, {not: {tag: y}}]}", "{or: [{tag: x}, {tag: z}, {not: {tag: y}}]}"));
     let told = words(&project);
-    assert!(told.contains("joins: ") && !told.contains("joins: an iOS device with the tag z, excluded"), "{told}");
+    assert!(
+        told.contains("joins, for example: ")
+            && !told.contains("joins, for example: an iOS device with the tag z, excluded"),
+        "{told}"
+    );
     let base = LISTS.replace("{and: [{segment: a}, {not: {segment: dnc}}]}", "{and: [{tag: x}, {not: {tag: y}}]}");
     project.write(&base);
     project.good(&["apply", "--yes"]);
@@ -94,8 +91,8 @@ fn a_message_that_keeps_the_old_version_of_a_segment_is_not_changed() {
     project.good(&["apply", "--yes"]);
     project.write(&LISTS.replace("[US, CA]", "[US, CA, MX]"));
     let told = project.good(&["plan", "--only", "segments/a"]).stdout;
-    says(&told, &["No message changes.", "holds the old id"]);
-    says(&words(&project), &["scheduled_pushes/p reaches more people: the segment a now contains \"country = MX\"."]);
+    says(&told, &["No message changes.", "still uses the old version"]);
+    says(&words(&project), &["scheduled_pushes/p reaches more people: the segment a now includes \"country = MX\"."]);
     project.good(&["apply", "--yes", "--only", "segments/a"]);
     says(&words(&project), &["scheduled_pushes/p reaches more people", "segments/a was changed by an earlier apply"]);
 }
@@ -143,8 +140,8 @@ pipelines:
     says(&words(&project), &["TIME experiments/ab (variant 1)", "TIME experiments/ab (variant 2)"]);
     project.write(&base.replace("1h", "2d").replace("1d,", "1h,").replace("2d", "1d"));
     let told = words(&project);
-    says(&told, &["1 hour later -> the tag a is added to a device, 1 day later"]);
-    says(&told, &["1 day later -> the tag a is added to a device, 1 hour later"]);
+    says(&told, &["1 hour → 1 day after the tag a is added to a device"]);
+    says(&told, &["1 day → 1 hour after the tag a is added to a device"]);
 }
 
 #[test]
@@ -242,11 +239,11 @@ fn a_country_that_is_no_longer_excluded_has_its_quiet_hours_named() {
     let _service = project.serve();
     project.good(&["apply", "--yes"]);
     project.write(&base.replace("[AU, NZ]", "[NZ]"));
-    says(&words(&project), &["It goes out in quiet hours (Sydney 02:00 Mon"]);
+    says(&words(&project), &["It is sent in quiet hours (Sydney 02:00 Mon"]);
     project.write(&base.replace("{and: [{tag: x}, {not: {segment: dnc}}]}", "{tag: x}"));
     says(&words(&project), &["Sydney 02:00 Mon"]);
     project.write(&base.replace("{tag: x}, {not", "{tag: y}, {not"));
-    assert!(!words(&project).contains("goes out in quiet hours"), "{}", words(&project));
+    assert!(!words(&project).contains("is sent in quiet hours"), "{}", words(&project));
 }
 
 /// The causes of the first message of a plan.

@@ -16,13 +16,13 @@ fn something_of_the_same_name_stops_the_plan_until_it_is_adopted_untouched() {
     let id = service.segment("vip", "vip");
     service.forget();
     let ran = project.refused(&[]);
-    says(&ran.stdout, &["! segments/vip", &id, "pushplan adopt segments/vip", "1 waits for your decision."]);
+    says(
+        &ran.stdout,
+        &["! segments/vip", &id, "pushplan adopt segments/vip", "1 waits for your decision (segments/vip)."],
+    );
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(
-        &ran.stderr,
-        &["segments/vip: something of this name is there and not managed", &id, "pushplan adopt segments/vip"],
-    );
+    says(&ran.stderr, &["segments/vip: the service already has an unmanaged", &id, "pushplan adopt segments/vip"]);
     assert_eq!(service.writes(), Vec::<String>::new());
     let ran = project.good(&["adopt", "segments/vip"]);
     assert_eq!(ran.stdout, format!("< segments/vip  {id}\n1 resource adopted. Next: pushplan plan\n"));
@@ -57,7 +57,10 @@ fn of_two_with_the_name_one_is_chosen_by_its_id() {
     let project = Project::new(ONE);
     let service = project.serve();
     let (first, second) = (service.segment("vip", "vip"), service.segment("vip", "vip"));
-    says(&project.refused(&[]).stdout, &["2 of this name exist already", &first, &second]);
+    says(
+        &project.refused(&[]).stdout,
+        &["the service already has 2 unmanaged segments with this name", &first, &second],
+    );
     let ran = project.run(&["adopt", "segments/vip"]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["2 have the name of segments/vip", &first, &second, "pushplan adopt segments/vip --id ID"]);
@@ -108,7 +111,7 @@ fn a_name_that_is_taken_is_not_given_to_ours_either() {
     says(&ran.stdout, &["a segment that is not managed has this name", &theirs, "choose another name"]);
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["something of this name is there and not managed", "choose another name"]);
+    says(&ran.stderr, &["the service already has an unmanaged", "choose another name"]);
     assert_eq!(service.writes(), Vec::<String>::new());
     service.delete(&format!("/api/segments/{theirs}"));
     project.good(&["apply", "--yes"]);

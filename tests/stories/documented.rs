@@ -126,7 +126,7 @@ fn a_pipeline_is_changed_by_hand_and_its_successor_is_made_once_the_old_one_is_o
     assert_eq!(changes(&ran), ["! pipelines/remind"]);
     says(
         &ran.stdout,
-        &["Hello -> Bye", "turn off or remove the old one", &id, "pushplan apply --done pipelines/remind"],
+        &["Hello → Bye", "turn off or remove the old one", &id, "pushplan apply --done pipelines/remind"],
     );
     service.forget();
     // Applying goes on with the rest and says what is left.
@@ -169,7 +169,7 @@ fn a_successor_is_not_made_beside_a_pipeline_of_the_same_name_that_is_not_ours()
     service.forget();
     let ran = project.run(&["apply", "--yes", "--done", "pipelines/remind"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["pipelines/remind: something of this name is there and not managed"]);
+    says(&ran.stderr, &["pipelines/remind: the service already has an unmanaged"]);
     assert_eq!(service.writes(), Vec::<String>::new());
     let theirs = pipelines(&service).into_iter().find(|one| one["enabled"] == true).expect("theirs");
     turn_off(&service, &theirs);
@@ -238,7 +238,7 @@ fn a_pending_push_is_changed_by_hand() {
     project.edit("alert: Sale", "alert: SALE");
     let ran = project.good(&["plan"]);
     assert_eq!(changes(&ran), ["! scheduled_pushes/sale"]);
-    says(&ran.stdout, &["Sale -> SALE", "pushplan apply --done scheduled_pushes/sale"]);
+    says(&ran.stdout, &["Sale → SALE", "pushplan apply --done scheduled_pushes/sale"]);
     service.forget();
     project.manual(&["apply", "--yes"]);
     assert!(!service.writes().contains(&"POST /api/schedules".to_owned()));

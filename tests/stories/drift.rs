@@ -30,8 +30,8 @@ fn a_change_on_the_service_is_named_and_put_back() {
             "UTC), not in your files:",
             "who        - tag theirs",
             "+ tag lapsed",
-            "effect     putting it back: different: some join, such as a device with the tag lapsed",
-            "instead    keep the service's version: pushplan pull segments/lapsed",
+            "effect      when put back, different: some join, such as a device with the tag lapsed",
+            "to keep    pushplan pull segments/lapsed",
             "This plan puts it back.",
             "Plan: 1 to update, 1 unchanged. 1 reverts a change made in the dashboard.",
         ],
@@ -83,7 +83,7 @@ fn a_change_on_both_sides_shows_all_three_values() {
             "last applied: tag lapsed; the service was edited",
             "changed in your files and on the service since the last apply",
             "criteria: last applied tag lapsed, the service has tag theirs,",
-            "keep the service's version: pushplan pull segments/lapsed",
+            "pushplan pull segments/lapsed",
             "1 reverts a change made in the dashboard.",
         ],
     );
@@ -174,14 +174,14 @@ templates:
     assert_eq!(plan["counts"]["ignored"], 1);
     let ran = project.run(&["drift", "--detailed-exitcode"]);
     assert_eq!(ran.code, 0, "{ran}");
-    says(&ran.stdout, &["No drift. local is as it was last applied on", left]);
+    says(&ran.stdout, &["No drift: local is unchanged since the last apply on", left]);
     // Without the word of the files it is drift like any other.
     project.write("templates: {winback: {push: nonsense}}");
     let ran = project.run(&["drift", "--detailed-exitcode"]);
     assert_eq!(ran.code, 2, "{ran}");
     says(
         &ran.stdout,
-        &["push.notification.alert  Hello -> Theirs", "Your files have errors: fields in lifecycle.ignore are listed"],
+        &["push.notification.alert  Hello → Theirs", "Your files have errors: fields in lifecycle.ignore are listed"],
     );
 }
 
@@ -258,7 +258,7 @@ pipelines:
     theirs["outcome"] = serde_json::from_str(&outcome).expect("JSON");
     let body = json!({"name": "remind", "enabled": true, "immediate_trigger": theirs["immediate_trigger"], "outcome": theirs["outcome"]});
     service.put(&format!("/api/pipelines/{id}"), &body);
-    says(&project.good(&["plan"]).stdout, &["outcome.push.notification.alert", "Theirs -> Hello"]);
+    says(&project.good(&["plan"]).stdout, &["outcome.push.notification.alert", "Theirs → Hello"]);
     project.write(&format!("{manifest}    lifecycle: {{ignore: [outcome.push.notification.alert]}}\n"));
     says(&project.good(&["plan"]).stdout, &["No changes."]);
     project.write(&format!("{manifest}    lifecycle: {{ignore: [outcome.push.alert]}}\n"));
@@ -282,7 +282,7 @@ fn the_seconds_of_a_schedule_are_pulled_and_their_change_is_seen() {
     let id = service.get("/api/schedules")["schedules"][0]["url"].as_str().expect("a url").to_owned();
     let id = id.rsplit('/').next().expect("an id");
     service.put(&format!("/api/schedules/{id}"), &push("2027-01-01T09:00:15"));
-    says(&project.good(&["plan"]).stdout, &["Fri 1 Jan 2027 09:00:15 -> 09:00:30 UTC"]);
+    says(&project.good(&["plan"]).stdout, &["Fri 1 Jan 2027 09:00:15 → 09:00:30 UTC"]);
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn a_part_that_was_removed_is_kept_so_by_a_pull() {
     project.good(&["apply", "--yes"]);
     service.post("/api/named_users/tags", &json!({"audience": {"named_user_id": "bob"}, "set": {"loyalty": []}}));
     says(&project.good(&["drift"]).stdout, &["to keep    pushplan pull tag_groups/loyalty"]);
-    says(&project.good(&["plan"]).stdout, &["keep it removed: pushplan pull tag_groups/loyalty"]);
+    says(&project.good(&["plan"]).stdout, &["removed: pushplan pull tag_groups/loyalty"]);
     let drift: Value = serde_json::from_str(&project.good(&["drift", "--format", "json"]).stdout).expect("JSON");
     assert_eq!(drift["changes"][0]["keep"], "pushplan pull tag_groups/loyalty");
     project.good(&["pull", "tag_groups/loyalty"]);

@@ -36,7 +36,10 @@ fn what_somebody_changed_removed_and_added_is_told_without_a_manifest() {
     let service = project.serve();
     service.segment("Old one", "old");
     project.good(&["apply", "--yes"]);
-    says(&project.good(&["drift"]).stdout, &["No drift. local is as it was last applied on", "(4 managed things)."]);
+    says(
+        &project.good(&["drift"]).stdout,
+        &["No drift: local is unchanged since the last apply on", "(4 managed resources)."],
+    );
     assert_eq!(project.run(&["drift", "--detailed-exitcode"]).code, 0);
 
     retag(&service, "Lapsed", "theirs");
@@ -54,7 +57,7 @@ fn what_somebody_changed_removed_and_added_is_told_without_a_manifest() {
         says(
             &ran.stdout,
             &[
-                "≠ Done on local since the last apply (",
+                "≠ Changed on local since the last apply (",
                 "~ segments/lapsed  \"Lapsed\"",
                 "- tag lapsed",
                 "+ tag theirs",
@@ -67,7 +70,7 @@ fn what_somebody_changed_removed_and_added_is_told_without_a_manifest() {
                 "push.notification.alert  Hello there my {+dear +}friends",
                 "+ segment \"Blue\" (",
                 "to add it to git: pushplan pull segments",
-                "Drift: 2 changed, 1 removed, 1 added, 1 as applied.",
+                "Drift: 2 changed, 1 removed, 1 added, 1 unchanged.",
             ],
         );
         assert!(!ran.stdout.contains("Old one"), "{ran}");
@@ -91,7 +94,7 @@ fn what_somebody_changed_removed_and_added_is_told_without_a_manifest() {
         &markdown,
         &[
             "<!-- pushplan drift target=local -->",
-            "## Drift of local — 2 changed, 1 removed, 1 added, 1 as applied",
+            "## Drift of local — 2 changed, 1 removed, 1 added, 1 unchanged",
             "<details><summary>~ segments/lapsed “Lapsed” — edited</summary>",
             "+   tag theirs",
             "### Created in the dashboard",
@@ -108,10 +111,10 @@ fn drift_is_put_back_and_then_there_is_none() {
     template(&service, "Theirs");
     project.good(&["apply", "--yes", "--only", "segments/lapsed"]);
     let ran = project.good(&["drift"]);
-    says(&ran.stdout, &["~ templates/winback", "Drift: 1 changed, 3 as applied."]);
+    says(&ran.stdout, &["~ templates/winback", "Drift: 1 changed, 3 unchanged."]);
     assert!(!ran.stdout.contains("segments/lapsed"), "{ran}");
     let ran = project.good(&["drift", "--except", "templates/*"]);
-    says(&ran.stdout, &["No drift in the selected part: 3 managed things"]);
+    says(&ran.stdout, &["No drift in the selected part: 3 managed resources"]);
     let ran = project.run(&["drift", "--only", "templates/winbakc"]);
     assert_eq!(ran.code, 64, "{ran}");
     says(
@@ -148,7 +151,7 @@ fn a_plan_that_would_undo_an_edit_is_refused_where_that_is_wanted() {
     says(
         &ran.stderr,
         &[
-            "1 thing changed on the service since the last apply would be reverted: templates/winback \
+            "it would revert 1 change made on the service since the last apply: templates/winback \
              (push.notification.alert)",
             "keep the service's version with pushplan pull templates/winback; skip it with --except templates/winback",
             "--on-drift overwrite",
@@ -231,7 +234,10 @@ fn drift_claims_nothing_of_what_was_not_asked_about_or_never_applied() {
     project.good(&["apply", "--yes"]);
     template(&service, "Theirs");
     let told = project.good(&["drift", "--only", "segments/*"]).stdout;
-    says(&told, &["No drift in the selected part: 2 managed things on local, since the last apply (", "2 things."]);
+    says(
+        &told,
+        &["No drift in the selected part: 2 managed resources on local, since the last apply (", "2 resources."],
+    );
     assert!(!told.contains("No drift."), "{told}");
     let told = json_of(&project, &["drift", "--only", "segments/*"]);
     assert_eq!(told["counts"]["as_applied"], 2, "{told}");
@@ -240,7 +246,7 @@ fn drift_claims_nothing_of_what_was_not_asked_about_or_never_applied() {
     let service = project.serve();
     service.segment("Theirs", "theirs");
     project.good(&["pull", "segments"]);
-    says(&project.good(&["drift"]).stdout, &["No drift. local is as adopted on"]);
+    says(&project.good(&["drift"]).stdout, &["No drift: local is unchanged since the adoption on"]);
 }
 
 #[test]

@@ -141,7 +141,7 @@ fn what_is_left_out_changes_nobody() {
     project.edit("[US, CA]", "[US, GB]");
     project.edit("alert: Sale", "alert: The sale is on");
     let whole = project.good(&["plan"]).stdout;
-    says(&whole, &["effect", "(through a segment that it names)"]);
+    says(&whole, &["effect", "(through a segment in the audience)"]);
     let part = project.good(&["plan", "--except", "segments/base"]).stdout;
     assert!(!part.contains("effect") && part.contains("country = CA or US"), "{part}");
 }

@@ -25,7 +25,7 @@ fn a_look_that_has_to_wait_says_why() {
     delete_template(&service);
     let ran = project.good(&["drift"]);
     says(&ran.stdout, &["templates/t"]);
-    says(&ran.stderr, &["templates/t is in no list; checking again in "]);
+    says(&ran.stderr, &["the service does not list templates/t; it may be slow, so this is checked again in "]);
     assert_eq!(ran.stderr.matches("checking again").count(), 1, "{ran}");
 }
 

@@ -47,10 +47,13 @@ fn many_deletions_need_a_word() {
     project.write(&segments(7));
     project.good(&["plan"]);
     project.write(&segments(6));
-    let words = ["6 of 12 in segments (50 %) would be deleted; the limit is 5, or 20 % of a kind", "--allow-deletes 6"];
+    let words = [
+        "6 deletions (6 of 12 in segments (50 %)); the limit is 5, not counting kinds that lose at most 20 %",
+        "--allow-deletes 6",
+    ];
     announced(&project, "deletes", &words);
     refused(&project, &service, &[], &words);
-    refused(&project, &service, &["--allow-deletes", "5"], &["6 things would be deleted; --allow-deletes allows 5"]);
+    refused(&project, &service, &["--allow-deletes", "5"], &["6 deletions; --allow-deletes allows 5"]);
     project.good(&["apply", "--yes", "--allow-deletes", "6"]);
     assert_eq!(service.segments().len(), 6);
 }
@@ -93,7 +96,7 @@ fn a_target_says_how_many_deletions_are_fine() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     project.write(&segments(2));
-    refused(&project, &service, &[], &["2 of 4 in segments (50 %) would be deleted; the limit is 1"]);
+    refused(&project, &service, &[], &["2 deletions (2 of 4 in segments (50 %)); the limit is 1"]);
     project.good(&["apply", "--yes", "--allow-deletes", "2"]);
 }
 
@@ -173,7 +176,7 @@ fn a_tag_that_sets_off_a_pipeline_sends() {
         &ran.stdout,
         &["SENDS", "pipelines/remind starts when vip is added: named user u-1 gets a message", "1 sends at once."],
     );
-    let words = ["1 message goes out at once, by tag_groups/loyalty/named_users/u-1", "--allow-sends"];
+    let words = ["1 message is sent at once, by tag_groups/loyalty/named_users/u-1", "--allow-sends"];
     announced(&project, "sends", &words);
     refused(&project, &service, &[], &words);
     project.good(&["apply", "--yes", "--allow-sends"]);
@@ -240,7 +243,7 @@ fn a_pipeline_that_sends_later_is_told_with_its_delay() {
     project.edit("u-1: [gold]", "u-1: [gold, vip]");
     let ran = project.refused(&[]);
     says(&ran.stdout, &["starts when vip is added: named user u-1 gets a message, after 1 day", "1 sends later."]);
-    let words = ["1 message goes out after 1 day, by tag_groups/loyalty/named_users/u-1", "--allow-sends"];
+    let words = ["1 message is sent after 1 day, by tag_groups/loyalty/named_users/u-1", "--allow-sends"];
     refused(&project, &service, &[], &words);
 }
 
@@ -257,7 +260,7 @@ fn a_pipeline_that_was_made_in_the_dashboard_sends_too() {
     let ran = project.refused(&[]);
     let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     says(&told, &["unmanaged pipeline \"Theirs\"", "gold is removed: named user u-1 gets a message"]);
-    refused(&project, &service, &[], &["1 message goes out at once, by tag_groups/loyalty/named_users/u-1"]);
+    refused(&project, &service, &[], &["1 message is sent at once, by tag_groups/loyalty/named_users/u-1"]);
 }
 
 #[test]
@@ -274,7 +277,7 @@ experiments:
 ";
     let project = Project::new(manifest);
     let service = project.serve();
-    refused(&project, &service, &[], &["1 message goes out at once, by experiments/texts", "--allow-sends"]);
+    refused(&project, &service, &[], &["1 message is sent at once, by experiments/texts", "--allow-sends"]);
     project.good(&["apply", "--yes", "--allow-sends"]);
     assert_eq!(service.writes(), ["POST /api/experiments"]);
     // It has been sent: nothing sends it again.
@@ -397,7 +400,7 @@ fn a_push_whose_time_is_near_is_not_made() {
     let soon = Timestamp::now() + SignedDuration::from_mins(3);
     let project = Project::new(&push(&soon.strftime("%Y-%m-%dT%H:%M").to_string(), "{tag: vip}", ""));
     let service = project.serve();
-    let words = ["scheduled_pushes/sale has a time that has passed or is less than 5 minutes away"];
+    let words = ["the time of scheduled_pushes/sale has passed ("];
     announced(&project, "too_late", &words);
     refused(&project, &service, &[], &words);
     // A target may be in more of a hurry.
@@ -420,7 +423,7 @@ fn a_segment_is_not_replaced_under_an_experiment_that_is_about_to_start() {
     project.good(&["apply", "--yes"]);
     project.edit("tag: x", "tag: y");
     project.folder.write("pushplan.toml", "[targets.local]\napi = \"documented\"\nmin_lead = \"1h\"\n");
-    refused(&project, &service, &[], &["experiments/e has a time that has passed or is less than 60 minutes away"]);
+    refused(&project, &service, &[], &["the time of experiments/e is less than 60 minutes away ("]);
     // The way out that it names: the experiment stays as it is, and so does the segment that it points at.
     service.forget();
     project.good(&["apply", "--yes", "--except", "experiments/e"]);

@@ -165,7 +165,7 @@ segments:",
             &said,
             &[
                 "scheduled_pushes/sale is still sent on Sat 20 Jan 2035 14:00 UTC",
-                "near 60 minutes after scheduled_pushes/sale",
+                "too close 60 minutes after scheduled_pushes/sale",
             ],
         );
         project.good(&["apply", "--yes", "--except", "segments/vip", "--except", "scheduled_pushes/more"]);
@@ -174,7 +174,7 @@ segments:",
     project.edit("2035-01-20T14:00", "2035-01-25T14:00");
     says(
         &flat(&project.good(&["plan"])),
-        &["is still sent on Sat 20 Jan 2035 14:00 UTC", "near 60 minutes after scheduled_pushes/sale"],
+        &["is still sent on Sat 20 Jan 2035 14:00 UTC", "too close 60 minutes after scheduled_pushes/sale"],
     );
 }
 

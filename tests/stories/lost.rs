@@ -217,7 +217,7 @@ fn somebody_elses_thing_is_not_taken_for_the_lost_one() {
     project.good(&["resolve", "segments/a", "--absent"]);
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["segments/a: something of this name is there and not managed", &id]);
+    says(&ran.stderr, &["segments/a: the service already has an unmanaged", &id]);
     assert_eq!(service.segments(), ["a"]);
 }
 

@@ -147,5 +147,5 @@ fn what_is_not_managed_is_called_so_in_drift() {
     let project = Project::new(TWO);
     project.good(&["apply", "--yes"]);
     let told = project.good(&["drift"]).stdout;
-    says(&told, &["not managed may be new: the service does not report when they were created"]);
+    says(&told, &["may be new: the service does not say when they were created"]);
 }

@@ -251,7 +251,7 @@ fn plans_that_somebody_overtook_are_made_anew_and_take_nothing_for_nobodys() {
     for target in ["cafe-de", "shop-de"] {
         says(&ran.stderr, &[&format!("{target}: Another run came first. Planning again.")]);
     }
-    says(&ran.stdout, &["2 targets: 2 without changes."]);
+    says(&ran.stdout, &["2 targets, none with changes."]);
     assert_eq!(world.service.writes(), ["POST /api/segments"; 4]);
 }
 
@@ -365,9 +365,9 @@ fn what_somebody_did_is_told_of_each_target() {
         &ran.stdout,
         &[
             "  cafe-de    no drift\n",
-            "  shop-de    1 added, 2 as applied\n",
+            "  shop-de    1 added, 2 unchanged\n",
             "Blue",
-            "2 targets: 1 with drift, 1 as applied.",
+            "2 targets: 1 with drift, 1 without drift.",
         ],
     );
     assert_eq!(checked(&world.run(&["drift", "--target", "*-de", "--format", "json"]), DRIFTS)["drifted"], true);

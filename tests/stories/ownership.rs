@@ -180,7 +180,7 @@ scheduled_pushes:
     says(
         &ran.stdout,
         &[
-            "points at it; a later destroy deletes it",
+            "uses it; a later destroy deletes it",
             "remove it (",
             "2. pushplan forget scheduled_pushes/sale --even-if-pending\n",
         ],

@@ -158,14 +158,14 @@ fn a_named_user_who_gets_a_tag_has_a_device_that_joins() {
     }
     project.edit("ann: [silver]", "ann: [silver, gold]");
     let found = devices(&project, &[], "scheduled_pushes/thanks");
-    assert_eq!(found["joins"]["words"], "an iOS device of the named user ann and without loyalty = gold");
+    assert_eq!(found["joins"]["words"], "an iOS device that belongs to the named user ann and without loyalty = gold");
     assert_eq!(received(&found["joins"], "before"), []);
     assert_eq!(received(&found["joins"], "after").len(), 1, "{found:#}");
     // One that is new reaches all devices of a user.
     project.edit("audience: {tag: summer}", "audience: {named_user: ann}");
     project.edit("2035-06-01T10:00", "2035-02-01T10:00");
     let found = devices(&project, &[], "scheduled_pushes/later");
-    assert_eq!(found["joins"]["words"], "an iOS device of the named user ann and without the tag summer");
+    assert_eq!(found["joins"]["words"], "an iOS device that belongs to the named user ann and without the tag summer");
     assert_eq!(received(&found["joins"], "after").len(), 2, "{found:#}");
 }
 

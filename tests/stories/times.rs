@@ -62,7 +62,7 @@ fn a_time_that_comes_is_told_to_be_new_and_the_order_says_nothing() {
     assert_eq!(new, [true, false, false], "{change:#}");
     // One of them at another time.
     project.write(&TWICE.replace("31T18:00", "31T19:00"));
-    says(&project.good(&["plan"]).stdout, &["Mon 31 Dec 2035 18:00 -> 19:00 Asia/Tokyo = 10:00 UTC"]);
+    says(&project.good(&["plan"]).stdout, &["Mon 31 Dec 2035 18:00 → 19:00 Asia/Tokyo = 10:00 UTC"]);
 }
 
 #[test]
@@ -84,8 +84,8 @@ fn a_variant_that_goes_leaves_the_times_and_texts_of_the_others_alone() {
             "variant 1: Sun 2 Dec 2035 11:00 UTC",
             "variant 2: new: Sat 8 Dec 2035 11:00 UTC",
             "former variant 1: no longer Sat 1 Dec 2035 11:00 UTC",
-            "former variant 1 alert  One -> (none)",
-            "variant 2 alert         (none) -> Three",
+            "former variant 1 alert  One → (none)",
+            "variant 2 alert         (none) → Three",
         ],
     );
 }
@@ -109,7 +109,7 @@ fn an_old_time_is_told_in_the_zone_that_it_was_written_in() {
     let told = project.good(&["plan"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     says(
         &told,
-        &["10:00 Europe/Paris -> Sun 1 Apr 2035 10:00 Europe/Athens", "10:00 UTC -> Sun 1 Apr 2035 10:00 Europe/Oslo"],
+        &["10:00 Europe/Paris → Sun 1 Apr 2035 10:00 Europe/Athens", "10:00 UTC → Sun 1 Apr 2035 10:00 Europe/Oslo"],
     );
     project.good(&["apply", "--yes"]);
     // A zone that changes without the moment is learnt with the next apply that writes anything.
@@ -117,7 +117,7 @@ fn an_old_time_is_told_in_the_zone_that_it_was_written_in() {
     project.write(&(same_moment.clone() + &push("s", "").replace("T10", "T20")));
     project.good(&["apply", "--yes"]);
     project.write(&(same_moment.replace("T09:00", "T11:00") + &push("s", "").replace("T10", "T20")));
-    says(&project.good(&["plan"]).stdout, &["Sun 1 Apr 2035 09:00 -> 11:00 Europe/Paris"]);
+    says(&project.good(&["plan"]).stdout, &["Sun 1 Apr 2035 09:00 → 11:00 Europe/Paris"]);
     project.write(&moved);
     project.good(&["apply", "--yes"]);
     // No file has the cancelled pushes any more.

@@ -62,7 +62,7 @@ fn every_time_that_changes_is_told_and_those_that_stay_are_counted() {
     project.write(&manifest(10));
     let told = project.good(&["plan"]).stdout;
     for day in 1..=9 {
-        says(&told, &[&format!(" {day} Nov 2035 09:00 -> 10:00 UTC")]);
+        says(&told, &[&format!(" {day} Nov 2035 09:00 → 10:00 UTC")]);
     }
     says(&told, &["and 9 more times\n"]);
 }

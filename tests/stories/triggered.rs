@@ -19,9 +19,14 @@ tag_groups:
 
 /// An edit, the class of its only message, and words of its row.
 const EDITS: [(&str, &str, &str, &[&str]); 9] = [
-    ("[ios]", "[ios, android]", "more", &["joins: an Android device"]),
-    ("[ios]", "[android]", "different", &["joins: an Android device", "leaves: an iOS device"]),
-    ("{tag: cart-left, group: shop}", "cart-left", "more", &["the tag cart-left of shop is added"]),
+    ("[ios]", "[ios, android]", "more", &["joins, for example: an Android device"]),
+    (
+        "[ios]",
+        "[android]",
+        "different",
+        &["joins, for example: an Android device", "leaves, for example: an iOS device"],
+    ),
+    ("{tag: cart-left, group: shop}", "cart-left", "more", &["the tag shop = cart-left is added"]),
     ("{tag_added: {tag: cart-left, group: shop}}", "{custom_event: {name: left}}", "different", &["custom_event left"]),
     ("'2034-", "'2033-", "more", &["from Sat 1 Jan 2033 00:00 UTC on"]),
     ("'2034-", "'2035-", "fewer", &["from Mon 1 Jan 2035 00:00 UTC on"]),

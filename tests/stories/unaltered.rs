@@ -18,7 +18,10 @@ fn a_deletion_that_waits_changes_no_message() {
     let _service = project.serve();
     project.good(&["apply", "--yes"]);
     let ran = project.good(&["destroy", "--dry-run", "--only", "segments/lapsed"]);
-    says(&ran.stdout, &["No message changes.", "is not deleted yet: scheduled_pushes/sale", "Plan: 1 held, "]);
+    says(
+        &ran.stdout,
+        &["No message changes.", "is not deleted yet: scheduled_pushes/sale", "Plan: 1 to delete later, "],
+    );
     for wrong in ["joins", "leaves", "- all of", "manual step", "by hand"] {
         assert!(!ran.stdout.contains(wrong), "{wrong}: {ran}");
     }
@@ -33,19 +36,14 @@ fn a_time_that_has_passed_is_no_new_time_of_a_push() {
     let ran = project.refused(&[]);
     says(
         &ran.stdout,
-        &[
-            "No message changes.",
-            "has passed",
-            "Plan: 1 unchanged. 1 waits for your decision.",
-            "Apply refuses this plan",
-        ],
+        &["No message changes.", "has passed", "Plan: 1 unchanged. 1 is too late (", "Apply refuses this plan"],
     );
     assert!(!ran.stdout.contains("another time"), "{ran}");
     // One that does not exist is not created either.
     let project = Project::new(&BASE.replace("2035-12-10", "2020-12-10"));
     let _service = project.serve();
     let ran = project.refused(&[]);
-    says(&ran.stdout, &["No message changes.", "Plan: 1 to create, 0 unchanged. 1 waits for your decision."]);
+    says(&ran.stdout, &["No message changes.", "Plan: 1 to create, 0 unchanged. 1 is too late ("]);
 }
 
 #[test]
@@ -82,7 +80,7 @@ fn the_zone_of_a_default_is_no_cause_of_an_edited_time() {
     project.good(&["apply", "--yes"]);
     project.edit("2035-12-10T10:00", "2035-12-10T11:00");
     let ran = project.good(&["plan"]);
-    says(&ran.stdout, &["Mon 10 Dec 2035 10:00 -> 11:00 Europe/Paris"]);
+    says(&ran.stdout, &["Mon 10 Dec 2035 10:00 → 11:00 Europe/Paris"]);
     assert!(!ran.stdout.contains("because defaults"), "{ran}");
     project.edit("2035-12-10T11:00", "2035-12-10T10:00");
     project.edit("Europe/Paris", "Europe/London");

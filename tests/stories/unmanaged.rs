@@ -120,7 +120,7 @@ fn a_list_shows_what_there_is_with_its_users_and_how_to_go_on() {
             "3 things on local are not in git.",
             "To add one to git: pushplan pull scheduled_pushes/sale",
             "ignore_unmanaged = [\"scheduled_pushes/Sale\"]",
-            "Not listed: members of tag groups, named users and open channels; there is one per person.",
+            "Not listed: members of tag groups, named users and open channels; they are data of single people.",
         ],
     );
     let year = Timestamp::now().strftime("%Y").to_string();
@@ -156,7 +156,7 @@ fn a_list_is_of_the_kinds_and_names_that_are_asked_for() {
     says(&project.good(&["unmanaged", "pipelines"]).stdout, &["All checked resources on local are in git."]);
     for (which, words) in [
         ("segment", "did you mean `segments`?"),
-        ("named_users", "named users are not listed: there is one per person"),
+        ("named_users", "named users are not listed: they are data of single people"),
         ("open_channels/x", "pushplan pull open_channels"),
     ] {
         let ran = project.run(&["unmanaged", which]);
@@ -214,14 +214,14 @@ fn what_is_ignored_is_counted_and_a_pattern_for_nothing_is_a_note() {
     assert!(!ran.stdout.contains("Not in git"), "{ran}");
     says(
         &project.good(&["unmanaged"]).stdout,
-        &["All checked resources on local are in git. 3 things are ignored by ignore_unmanaged."],
+        &["All checked resources on local are in git. 3 resources are ignored by ignore_unmanaged."],
     );
     project.folder.write("pushplan.toml", with("[\"segments/* one\", \"pipelines/x\"]"));
     let ran = project.good(&["unmanaged"]);
     says(
         &ran.stdout,
         &[
-            "1 thing on local is not in git. 2 more are ignored by ignore_unmanaged.",
+            "1 resource on local is not in git. 2 more are ignored by ignore_unmanaged.",
             "note: \"pipelines/x\" (pushplan.toml:2) of ignore_unmanaged matches nothing.",
         ],
     );
@@ -239,7 +239,7 @@ fn what_this_level_cannot_list_is_said() {
     let _service = project.serve();
     says(
         &flat(&project.good(&["unmanaged"])),
-        &["Not listed: scheduled pushes and experiments; this level of the API (documented) does not list them."],
+        &["Not listed: scheduled pushes and experiments; the documented API cannot list them."],
     );
     let list = json_of(&project.good(&["unmanaged", "--format", "json", "scheduled_pushes"]));
     assert_eq!(list["unlisted"][0]["kind"], "scheduled_pushes");
@@ -258,7 +258,7 @@ fn a_wrong_word_in_the_project_file_is_found() {
         ("prune = {segments = \"yes\"}\n", "expected true or false"),
         ("[targets.local.prune]\nnamed_users = true\n", "named users cannot be pruned: the service does not list them"),
         ("prune = {tag_groups = true}\n", "tag groups cannot be pruned"),
-        ("api = \"documented\"\nprune = {experiments = true}\n", "this level of the API does not list them"),
+        ("api = \"documented\"\nprune = {experiments = true}\n", "the API of this target cannot list them"),
     ] {
         project.folder.write("pushplan.toml", format!("[targets.local]\n{settings}"));
         let ran = project.run(&["validate"]);
@@ -308,7 +308,7 @@ fn what_is_pruned_is_shown_guarded_and_deleted_in_one_run() {
     }
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["6 of 7 in segments (85 %) would be deleted; the limit is 5", "--allow-deletes 6"]);
+    says(&ran.stderr, &["6 deletions (6 of 7 in segments (85 %)); the limit is 5", "--allow-deletes 6"]);
     assert_eq!(service.segments().len(), 8);
     let ran = project.good(&["apply", "--yes", "--only", "segments/old-1", "--only", "segments/a"]);
     says(&ran.stdout, &["1 deleted."]);
@@ -339,7 +339,7 @@ fn a_segment_that_somebody_elses_push_points_at_is_not_pruned_until_it_went_out(
     let above = service.post("/api/segments", &json!({"display_name": "Above", "criteria": {"segment": id}}));
     let ran = project.good(&["plan"]);
     assert_eq!(changes(&ran), ["- segments/above", "! segments/old"]);
-    says(&flat(&ran), &["held", "unmanaged scheduled push \"Sale\"", "still points at it"]);
+    says(&flat(&ran), &["held", "unmanaged scheduled push \"Sale\"", "still uses it"]);
     project.manual(&["apply", "--yes"]);
     assert_eq!(service.segments(), ["Old", "a"], "{above}");
     service.delete(&format!("/api/schedules/{sale}"));

@@ -7,7 +7,7 @@ use std::path::Path;
 use pushplan_testing::{crates, root, sources};
 
 /// Phrases and the reason against them: what to write instead.
-const PHRASES: [(&str, &str); 93] = [
+const PHRASES: [(&str, &str); 110] = [
     ("without a word", "silently"),
     ("whoever", "name who acts"),
     ("is told", "is shown, is reported"),
@@ -101,6 +101,23 @@ const PHRASES: [(&str, &str); 93] = [
     ("is no id", "is not an id"),
     ("half a", "incomplete"),
     ("one too many", "over the limit"),
+    ("goes out", "is sent"),
+    ("go out", "are sent"),
+    ("says something else", "its text changes"),
+    ("has done their part", "once the manual steps are done"),
+    ("its own audience", "the audience of X was edited"),
+    ("of its kinds of device", "to every device of its device types"),
+    ("holds the old id", "still uses the old version"),
+    ("as it was last applied", "unchanged since the last apply"),
+    ("is one per person", "data of single people"),
+    ("changed like this", "this change cannot be made"),
+    ("is in no list", "the service does not list it"),
+    ("decide the questions", "choose one of the ways"),
+    ("would message people", "people would get"),
+    ("this holds for", "this is reported for"),
+    ("no guard stops", "it may reach"),
+    ("takes the channel", "removes the channel"),
+    ("an impossible step", "this step is impossible"),
 ];
 
 /// Sentences in which a phrase has its plain meaning.

@@ -183,11 +183,12 @@ async fn page(reading: &Reading, request: &Request) -> Option<Answer> {
 fn looking_again(fetch: &Fetch, wait: Duration) -> String {
     let mut missing = fetch.missing();
     let first = missing.next().map(ToString::to_string).unwrap_or_default();
-    let is = match missing.count() {
-        0 => " is".to_owned(),
-        more => format!(" and {more} more are"),
+    let more = match missing.count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     };
-    format!("{first}{is} in no list; checking again in {} s", wait.as_secs() + 1)
+    let seconds = wait.as_secs() + 1;
+    format!("the service does not list {first}{more}; it may be slow, so this is checked again in {seconds} s")
 }
 
 fn lost(request: &Request, loss: &Loss) -> Failure {

@@ -14,6 +14,7 @@ use pushplan_model::kinds;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::on_drift::OnDrift;
 use pushplan_model::text::{all_of, any_of, count, minutes};
+use pushplan_project::timing::words::moment;
 
 use crate::plan::{Action, Change, Moved, Plan, Reason};
 
@@ -185,14 +186,14 @@ fn sends(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let messages: usize = plan.changes.iter().map(|change| change.sends.len()).sum();
     let delays: BTreeSet<i64> =
         plan.changes.iter().flat_map(|change| &change.sends).map(|it| it.after_seconds).collect();
-    let go = if messages == 1 { "goes" } else { "go" };
+    let are = if messages == 1 { "is" } else { "are" };
     let when = match (delays.first(), delays.len()) {
         (Some(0) | None, 0 | 1) => "at once".to_owned(),
         (Some(0) | None, _) => "at once or later".to_owned(),
         (Some(after), 1) => format!("after {}", Delay(*after)),
         (Some(first), _) => format!("after {} or later", Delay(*first)),
     };
-    let message = format!("{} {go} out {when}, by {}", count(messages, "message"), named(&addresses));
+    let message = format!("{} {are} sent {when}, by {}", count(messages, "message"), named(&addresses));
     refused(Guard::Sends, addresses, message, format!("check the lines with SENDS; {}", limits.go_on("--allow-sends")))
 }
 
@@ -230,11 +231,12 @@ fn deletes(plan: &Plan, limits: &Limits) -> Option<Refused> {
         format!("{deleted} of {owned} in {kind} ({} %)", deleted * 100 / (*owned).max(1))
     };
     let message = match limits.allow_deletes {
-        Some(allowed) => format!("{} would be deleted; --allow-deletes allows {allowed}", count(total, "thing")),
+        Some(allowed) => format!("{}; --allow-deletes allows {allowed}", count(total, "deletion")),
         None => {
             let what: Vec<String> = beyond.iter().map(told).collect();
             let (most, share) = (limits.max_deletes, 100 / SHARE);
-            format!("{} would be deleted; the limit is {most}, or {share} % of a kind", all_of(&what))
+            let all = count(counted, "deletion");
+            format!("{all} ({}); the limit is {most}, not counting kinds that lose at most {share} %", what.join(", "))
         }
     };
     let go_on = limits.go_on(&format!("--allow-deletes {total}"));
@@ -253,7 +255,8 @@ fn leaving(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let total = plan.changes.iter().filter(|change| is_deletion(change)).count().max(1);
     let message = format!("{} would be deleted and removed from every device", named(&addresses));
     let go_on = limits.go_on(&format!("--allow-deletes {total}"));
-    let help = format!("{go_on}{}", limits.leave_out(", ", "or leave it out with --except"));
+    let help =
+        format!("{go_on}{}", limits.leave_out(", ", &format!("or leave {} out with --except", named(&addresses))));
     refused(Guard::Deletes, addresses, message, help)
 }
 
@@ -264,7 +267,7 @@ fn of_other_project(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let this = plan.told.home.as_ref().map(|home| format!("; this is {home}")).unwrap_or_default();
     let message = format!(
         "{} would be deleted, and the last apply was from another project, {other}{this}",
-        count(addresses.len(), "thing")
+        count(addresses.len(), "resource")
     );
     let total = plan.changes.iter().filter(|change| is_deletion(change)).count();
     let help = format!(
@@ -285,12 +288,16 @@ fn protect(plan: &Plan, limits: &Limits) -> Option<Refused> {
 
 fn too_late(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let addresses = chosen(plan, is_late);
-    let (have, their) = if addresses.len() == 1 { ("has", "its") } else { ("have", "their") };
-    let message = format!(
-        "{} {have} a time that has passed or is less than {} away",
-        named(&addresses),
-        minutes(plan.min_lead_seconds)
-    );
+    let their = if addresses.len() == 1 { "its" } else { "their" };
+    let lead = minutes(plan.min_lead_seconds);
+    let time = |reason: &Reason| if let Reason::TooLate { at } = reason { Some(*at) } else { None };
+    let times =
+        plan.changes.iter().filter(|change| is_late(change)).flat_map(|change| change.reasons.iter().filter_map(time));
+    let message = match (&addresses[..], &times.collect::<Vec<_>>()[..]) {
+        ([address], [at]) if *at <= plan.made => format!("the time of {address} has passed ({})", moment(*at)),
+        ([address], [at]) => format!("the time of {address} is less than {lead} away ({})", moment(*at)),
+        _ => format!("the times of {} have passed or are less than {lead} away", named(&addresses)),
+    };
     let or = limits.leave_out(", ", "or leave it out with --except");
     let help = format!("give {their} push a later time{or}");
     refused(Guard::TooLate, addresses, message, help)
@@ -306,8 +313,8 @@ fn drift(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let more = undone.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let message = format!(
-        "{} changed on the service since the last apply would be reverted: {}{more}",
-        count(undone.len(), "thing"),
+        "it would revert {} made on the service since the last apply: {}{more}",
+        count(undone.len(), "change"),
         named.join("; ")
     );
     let addresses: Vec<Address> = undone.iter().map(|change| change.address.clone()).collect();
@@ -385,8 +392,12 @@ fn undecided(plan: &Plan, limits: &Limits) -> Vec<Refused> {
             let (guard, message, help) = match reason {
                 Reason::Collision { ids } => {
                     let id = if ids.len() == 1 { "" } else { " --id ID" };
-                    let are = if ids.len() == 1 { "something of this name is" } else { "things of this name are" };
-                    let message = format!("{address}: {are} there and not managed: {}", all_of(ids));
+                    let has = match (address.part(), ids.len()) {
+                        (Some(_), _) => "this, not managed by pushplan".to_owned(),
+                        (None, 1) => format!("an unmanaged {} with this name", kinds::of(address).noun),
+                        (None, _) => format!("unmanaged {} with this name", kinds::of(address).plural()),
+                    };
+                    let message = format!("{address}: the service already has {has} ({})", all_of(ids));
                     let help = match (&change.ledger, change.moved) {
                         (None, _) => {
                             format!("pushplan adopt {address}{id}{}", limits.leave_out(", ", &except))

@@ -178,7 +178,7 @@ impl Action {
             Self::Delete => "delete",
             Self::Adopt => "adopt",
             Self::Forget => "forget",
-            Self::ByHand => "by hand",
+            Self::ByHand => "manual",
             Self::Past => "past",
         }
     }

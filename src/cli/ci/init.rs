@@ -410,7 +410,7 @@ impl Team {
         if host == Host::Gitlab && self.pushes() {
             steps.push(
                 "Let jobs push the ledger: Settings > CI/CD > Job token permissions > Allow Git push requests to the \
-                 repository.\nBefore GitLab 17.2, or for another repository: an access token: see Use GitLab CI in `pushplan docs`."
+                 repository.\nBefore GitLab 17.2, or for another repository, use an access token; see Use GitLab CI in `pushplan docs`."
                     .to_owned(),
             );
         }
@@ -421,7 +421,7 @@ impl Team {
                 groups.split_first().map_or(("pushplan", &[][..]), |(first, rest)| (first.as_str(), rest));
             let rest = if rest.is_empty() { String::new() } else { format!("\nDo the same for {}.", all_of(rest)) };
             steps.push(format!(
-                "Let merges be applied in their order, once the first apply has run:\n\
+                "After the first apply, make GitLab apply merges in order:\n\
                  curl -X PUT -H \"PRIVATE-TOKEN: $GITLAB_TOKEN\" -d process_mode=oldest_first \
                  https://HOST/api/v4/projects/ID/resource_groups/{first}{rest}"
             ));

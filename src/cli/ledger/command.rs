@@ -197,7 +197,7 @@ impl Compact {
             }
             None => format!("Nothing to do: the ledger of {} is read from one record.", text::short(&target, 80)),
             Some(seq) => format!(
-                "Wrote record {seq}, a checkpoint: the ledger of {} is now read from there, and no longer from {}.",
+                "Wrote record {seq}, a checkpoint: the ledger of {} is now read from this record on, not from all {}.",
                 text::short(&target, 80),
                 text::count(before, "record")
             ),

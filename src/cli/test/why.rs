@@ -56,7 +56,7 @@ impl Reasons {
         }
         let id = play.stage.ids.get(from).map(String::as_str).unwrap_or_default();
         match waits(play, id).await? {
-            Wait::Until(at) => return Ok(Self::said(format!("it waits until {}", play.shown(at)))),
+            Wait::Until(at) => return Ok(Self::said(format!("it is sent only at {}", play.shown(at)))),
             Wait::Passed(time) => {
                 return Ok(Self::said(format!(
                     "its time, {time} by the device's clock, had passed when the case began"

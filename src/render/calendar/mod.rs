@@ -51,27 +51,30 @@ impl CalendarView<'_> {
         let near = entry.collisions.iter().take(TOLD);
         marks.extend(near.map(|near| words::collision(&self.calendar.collisions.found[near.place], near.earlier)));
         if entry.collisions.len() > TOLD {
-            marks.push(format!("near {} too", count(entry.collisions.len() - TOLD, "other message")));
+            marks.push(format!("also close to {}", count(entry.collisions.len() - TOLD, "other message")));
         }
         marks
     }
 
     /// A summary of the whole calendar.
     fn summary(&self) -> String {
-        let Calendar { sends, past, beyond, .. } = self.calendar;
+        let Calendar { sends, past, beyond, standing, .. } = self.calendar;
         let marked = sends.iter().filter(|entry| is_marked(entry)).count();
         let mut told = match (sends.len(), marked) {
             (0, _) => "Nothing is scheduled".to_owned(),
-            (all, 0) => count(all, "message"),
-            (all, marked) => format!("{}, {marked} marked with !", count(all, "message")),
+            (all, 0) => count(all, "scheduled message"),
+            (all, marked) => format!("{}, {marked} marked with !", count(all, "scheduled message")),
         };
+        if !standing.is_empty() {
+            told.push_str(&format!("; {} triggered", standing.len()));
+        }
         if *beyond > 0 {
-            told.push_str(&format!("; {beyond} outside these days"));
+            told.push_str(&format!("; {beyond} more outside these days"));
         }
         match past {
             0 => {}
-            1 => told.push_str("; 1 time has passed"),
-            past => told.push_str(&format!("; {past} times have passed")),
+            1 => told.push_str("; 1 send time has passed"),
+            past => told.push_str(&format!("; {past} send times have passed")),
         }
         told.push('.');
         told
@@ -118,8 +121,8 @@ fn follow(view: &CalendarView, follow: &Follow) -> String {
         When::EachZone(time) => time,
     };
     let delay = match follow.delay_seconds {
-        0 => "as soon as".to_owned(),
-        seconds => format!("{} after", crate::nouns::delay::Delay(seconds)),
+        0 => "at once".to_owned(),
+        seconds => format!("{} later", crate::nouns::delay::Delay(seconds)),
     };
     let verb = if follow.removed { "removes" } else { "adds" };
     let zone = &view.calendar.zone;
@@ -127,5 +130,5 @@ fn follow(view: &CalendarView, follow: &Follow) -> String {
     let told = |at: DateTime| at.strftime(if at.year() == year { "%a %-d %b %H:%M" } else { "%a %-d %b %Y %H:%M" });
     let until = follow.until.map(|until| told(zone.to_datetime(until)));
     let until = until.map(|until| format!(", until {until}")).unwrap_or_default();
-    format!("then {} from {}, {delay} a tap {verb} the tag {}{until}", follow.address, told(from), follow.tag)
+    format!("a tap {verb} the tag {}: {} follows {delay}, from {} on{until}", follow.tag, follow.address, told(from))
 }

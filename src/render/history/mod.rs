@@ -40,7 +40,7 @@ pub fn list(target: &str, deeds: &[Deed], style: Style) -> String {
 }
 
 fn line(deed: &Deed) -> [String; 5] {
-    let ended = deed.run.as_ref().map_or("by hand", |run| run.ended.word());
+    let ended = deed.run.as_ref().map_or("ledger only", |run| run.ended.word());
     let what = match &deed.run {
         Some(_) => {
             counts(deed).into_iter().map(|(word, number)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
@@ -111,7 +111,7 @@ fn moment(at: Timestamp) -> String {
 pub fn one(target: &str, deed: &Deed, style: Style) -> String {
     let mut out = String::new();
     let ended = match &deed.run {
-        None => "by hand".to_owned(),
+        None => "a change to the ledger only".to_owned(),
         Some(run) if run.ended == Ending::NotEnded => "not ended: it is running or was interrupted".to_owned(),
         Some(run) => run.ended.word().to_owned(),
     };
@@ -153,10 +153,10 @@ fn change(out: &mut String, changed: &Changed, style: Style) {
             let words = match (field.old, field.new) {
                 (Some(old), Some(new)) => {
                     let (old, new) = value::pair(old, new);
-                    Words::default().paint(&old, Paint::Old).and(" -> ").paint(&new, Paint::New)
+                    Words::default().paint(&old, Paint::Old).and(" → ").paint(&new, Paint::New)
                 }
-                (Some(old), None) => Words::default().paint(&value::shown(old), Paint::Old),
-                (None, Some(new)) => Words::default().paint(&value::shown(new), Paint::New),
+                (Some(old), None) => Words::after("- ", Paint::Old).paint(&value::shown(old), Paint::Old),
+                (None, Some(new)) => Words::after("+ ", Paint::New).paint(&value::shown(new), Paint::New),
                 (None, None) => Words::default(),
             };
             Row::new(&field.path, words)

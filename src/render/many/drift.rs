@@ -105,7 +105,10 @@ fn summary(all: &[(&str, DriftResult)]) -> String {
     let drifted =
         all.iter().filter(|(_, said)| matches!(said, DriftResult::Found(shown) if !shown.drift.is_none())).count();
     let same = all.len() - failed - drifted;
-    let parts = [(drifted, "with drift"), (same, "as applied"), (failed, "failed")];
+    if drifted + failed == 0 {
+        return format!("{}, none with drift.", count(all.len(), "target"));
+    }
+    let parts = [(drifted, "with drift"), (same, "without drift"), (failed, "failed")];
     let parts: Vec<String> =
         parts.iter().filter(|(number, _)| *number > 0).map(|(number, words)| format!("{number} {words}")).collect();
     format!("{}: {}.", count(all.len(), "target"), parts.join(", "))

@@ -261,7 +261,7 @@ fn lines(field: &Field) -> Vec<Words> {
         }
     };
     if old.chars().count() + new.chars().count() <= GLANCE {
-        return vec![Words::default().paint(&old, Paint::Old).and(" -> ").paint(&new, Paint::New)];
+        return vec![Words::default().paint(&old, Paint::Old).and(" → ").paint(&new, Paint::New)];
     }
     if let Some(lines) = items(field.old).zip(items(field.new)).map(|(old, new)| set(old, new)) {
         return lines;
@@ -366,7 +366,7 @@ fn page(name: &str, old: &Page, new: &Page, paint: Paint) -> Vec<Row> {
         for pair in replaced(old, new, of) {
             lines.push(match (pair, is_new) {
                 ((Some(old), Some(new)), _) => {
-                    Words::default().paint(&times(was, old), Paint::Old).and(" -> ").paint(&times(is, new), paint)
+                    Words::default().paint(&times(was, old), Paint::Old).and(" → ").paint(&times(is, new), paint)
                 }
                 ((Some(old), None), _) => side("- ", &times(was, old), Paint::Old),
                 ((None, Some(new)), true) => side("", &times(is, new), paint),
@@ -376,7 +376,7 @@ fn page(name: &str, old: &Page, new: &Page, paint: Paint) -> Vec<Row> {
         }
         for (at, number) in is {
             if let Some(before) = was.get(at).filter(|before| *before != number) {
-                lines.push(Words::new(&format!("{at}  {before} -> {number} times")));
+                lines.push(Words::new(&format!("{at}  {before} → {number} times")));
             }
         }
         if lines.len() > ITEMS {

@@ -1,6 +1,6 @@
 //! Decisions and manual steps, which precede everything else.
 
-use super::{Block, PlanView, Risk, renamed, rows, when};
+use super::{Block, PlanView, Risk, renamed, rows, when, words};
 use crate::plan::Action;
 use crate::render::layout::{Row, Words};
 
@@ -10,7 +10,7 @@ pub(crate) const RISKS: [(Risk, &str); 5] = [
     (Risk::Stuck, "Waits for a decision"),
     (Risk::NoWayBack, "Cannot be undone"),
     (Risk::Deletes, "Deletes"),
-    (Risk::ByHand, "By hand"),
+    (Risk::ByHand, "Manual steps"),
 ];
 
 /// Returns the title of a block's risk, usually `word`. A block that loses only some of its parts is not called
@@ -24,10 +24,10 @@ pub fn called(block: &Block, word: &'static str) -> &'static str {
 pub fn why(view: &PlanView, block: &Block) -> Vec<Words> {
     let labels: &[&str] = match block.risk {
         Risk::Sends => &["SENDS"],
-        Risk::Stuck => &["taken", "unconfirmed", "too late", "waits", "gone"],
+        Risk::Stuck => &["taken", "unconfirmed", "too late", "waits", "blocked", "gone"],
         Risk::NoWayBack => &["undo"],
         Risk::Deletes => &["devices", "protected", "pruned", "last used", renamed::RENAME],
-        _ => &["by hand", "pruned", "waits", "gone", "too late", "old one"],
+        _ => &[words::MANUAL, "pruned", "waits", "blocked", "gone", "too late", "old version"],
     };
     let is_about = |row: &Row| labels.contains(&row.label.as_str());
     let when = block.whole.filter(|_| block.risk == Risk::NoWayBack).map(|change| when::rows(view, change));

@@ -398,7 +398,7 @@ impl User {
         if *change.address.kind != *Segment::KEY {
             return Vec::new();
         }
-        let holders = who::holders(change);
+        let holders = who::Holders::of(change);
         let one = |user: &&plan::Change| Self {
             address: user.address.to_string(),
             words: who::touched(view, user, &holders),

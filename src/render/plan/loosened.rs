@@ -134,7 +134,15 @@ pub fn sentences(view: &PlanView) -> Vec<String> {
         0 => String::new(),
         _ => format!(" and {lets} through {}", named(through.into_iter())),
     };
-    let loosened = (number > 0).then(|| format!("{} {verb} loosened{through}", count(number, "guard")));
+    let loosened = match &told.loosened[..] {
+        [] => None,
+        [Loosened { address: Some(address), setting, lets_through: Some(all), .. }]
+            if setting == "lifecycle.broadcast" && !all.is_empty() =>
+        {
+            Some(format!("{address} may now reach every device: `broadcast: true` was added"))
+        }
+        _ => Some(format!("{} {verb} loosened{through}", count(number, "guard"))),
+    };
     let tightened = told.tightened_quiet.as_ref().map(|quiet| match &quiet.messages[..] {
         [QuietMessage { address, clock }] => {
             format!("{address} is now in quiet hours ({clock}): quiet_hours was tightened")

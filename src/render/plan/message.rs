@@ -54,7 +54,7 @@ fn is_cut(seen: &Appearance) -> bool {
     seen.fits.iter().any(|fit| !fit.whole)
 }
 
-/// `iPhone lock screen: all 84 characters; Android collapsed: "Hi there, we…"`.
+/// `iPhone lock screen: shows all 84 characters; Android collapsed: "Hi there, we…"`.
 fn how_much(seen: &Appearance) -> String {
     let one = |fit: &crate::look::Fit| match fit.whole {
         true => format!("{}: {}", fit.screen, seen.how_much(fit)),

@@ -15,8 +15,8 @@ use crate::text::{all_of, count, short};
 use crate::timing::Times;
 use crate::timing::words;
 
-/// What a message changes because of if its own audience is edited.
-const OWN_AUDIENCE: &str = "changes its own audience";
+/// What a message changes because of if its own audience is edited: what stands before its name, and after it.
+const OWN_AUDIENCE: (&str, &str) = ("the audience of ", "was edited");
 /// How many senders of one row are named.
 const NAMED: usize = 3;
 /// How many changes are named that concern no message.
@@ -51,9 +51,9 @@ pub struct MessageRow {
 }
 
 /// Who gets what is for everyone.
-const EVERYONE: &str = "to everyone with one of its kinds of device";
+const EVERYONE: &str = "to every device of its device types";
 /// That a person has to do it.
-pub const BY_HAND: &str = "by hand: unchanged until a person has done the steps below";
+pub const BY_HAND: &str = "unchanged until the manual steps below are done";
 
 /// What happens to some people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,8 @@ pub enum WhoMark {
 /// What a message changes because of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Because {
+    /// What of it changes: `the audience of `. Empty if that is not said.
+    pub part: &'static str,
     /// An address, or what writes a value: `var.discount`, `overlays.eu`, a body file.
     pub name: String,
     /// Nothing for what is no resource.
@@ -254,7 +256,7 @@ fn when(message: &MessageChange) -> Option<String> {
         None => {}
     }
     match &message.trigger {
-        (Some(old), Some(new)) if old != new => return Some(format!("{old} -> {new}")),
+        (Some(old), Some(new)) if old != new => return Some(changed_trigger(message, old, new)),
         (_, Some(happens)) | (Some(happens), None) => return Some(format!("when {happens}")),
         (None, None) => {}
     }
@@ -271,9 +273,27 @@ fn when(message: &MessageChange) -> Option<String> {
     };
     // A time that moves stands first.
     let first = message.times.iter().find(is_moved).or(message.times.first())?;
-    let more = message.times.len() - 1;
-    let more = if more > 0 { format!("; {}", count(more, "other time")) } else { String::new() };
+    let (moved, stay): (Vec<_>, Vec<_>) = message.times.iter().partition(is_moved);
+    let (moved, stay) = (moved.len(), stay.len());
+    let more = match (message.fate == MessageFate::Changed && moved > 0, message.times.len() - 1) {
+        (_, 0) => String::new(),
+        (false, others) => format!("; {}", count(others, "other time")),
+        (true, _) => {
+            let changes = (moved > 1).then(|| format!("; {}", count(moved - 1, "other change")));
+            let stay =
+                (stay > 0).then(|| format!("; {} {}", count(stay, "time"), if stay == 1 { "stays" } else { "stay" }));
+            [changes, stay].into_iter().flatten().collect()
+        }
+    };
     Some(format!("{}{more}", told(first)))
+}
+
+/// The old and the new trigger. A trigger that stays is named once, with its delays.
+fn changed_trigger(message: &MessageChange, old: &str, new: &str) -> String {
+    match message.new_delay() {
+        Some((happens, was, is)) => format!("{was} → {is} after {happens}"),
+        None => format!("when {old} → when {new}"),
+    }
 }
 
 fn who(group: &MessageGroup) -> Vec<(WhoMark, String)> {
@@ -289,12 +309,12 @@ fn who(group: &MessageGroup) -> Vec<(WhoMark, String)> {
     }
     let (was, is) = (times(message, |(was, _)| was), times(message, |(_, is)| is));
     let again = match message.fate == MessageFate::Changed && was != is {
-        true => format!(", {} instead of {}", count(is, "time"), count(was, "time")),
+        true => format!(", {}, before {was}", count(is, "time")),
         false => String::new(),
     };
     let again = match message.share {
         Some((was, is)) if message.fate == MessageFate::Changed => {
-            format!("{again}, to 1 in {is} of them instead of 1 in {was}")
+            format!("{again}, to 1 in {is} of them, before to 1 in {was}")
         }
         Some((_, is)) if message.fate == MessageFate::New => format!(", to 1 in {is} of them"),
         _ => again,
@@ -309,9 +329,9 @@ fn who(group: &MessageGroup) -> Vec<(WhoMark, String)> {
         }
         Some(relation) => {
             let joins =
-                relation.joins().map(|device| (WhoMark::Joins, format!("joins{of}: {device}{excluded}, for example")));
+                relation.joins().map(|device| (WhoMark::Joins, format!("joins{of}, for example: {device}{excluded}")));
             let leaves =
-                relation.leaves().map(|device| (WhoMark::Leaves, format!("leaves{of}: {device}, for example")));
+                relation.leaves().map(|device| (WhoMark::Leaves, format!("leaves{of}, for example: {device}")));
             let all = audience.everyone.then(|| (WhoMark::Gets, EVERYONE.to_owned()));
             let share =
                 message.share.map(|(was, is)| (WhoMark::Gets, format!("1 in {is} of them gets it, not 1 in {was}")));
@@ -344,11 +364,10 @@ fn because(group: &MessageGroup) -> Vec<Because> {
     let others = message.causes.iter().any(|cause| is_other(&cause));
     // Its own edit is said if something else could be taken for the only cause.
     let own = message.causes.iter().find(|cause| !is_other(cause)).filter(|_| others && message.audience.is_own);
-    let one = |cause: &MessageCause| Because {
-        name: cause.name(),
-        address: cause.origin.is_none().then(|| cause.address.clone()),
-        words: if cause.words.is_empty() { OWN_AUDIENCE.to_owned() } else { cause.words.clone() },
-        place: cause.place.clone(),
+    let one = |cause: &MessageCause| {
+        let (part, words) = if cause.words.is_empty() { OWN_AUDIENCE } else { ("", cause.words.as_str()) };
+        let address = cause.origin.is_none().then(|| cause.address.clone());
+        Because { part, name: cause.name(), address, words: words.to_owned(), place: cause.place.clone() }
     };
     own.into_iter().chain(message.causes.iter().filter(is_other)).map(one).collect()
 }

@@ -74,8 +74,12 @@ impl NextSteps {
     /// That it would be refused, and the first reason.
     pub(super) fn refusal(&self) -> Option<String> {
         let (first, others) = self.refused.split_first()?;
-        let more = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
-        Some(format!("Apply refuses this plan: {}{more}.", short(&first.message, REFUSAL)))
+        let more = match others.len() {
+            0 => String::new(),
+            1 => " There is 1 more reason.".to_owned(),
+            more => format!(" There are {more} more reasons."),
+        };
+        Some(format!("Apply refuses this plan: {}.{more}", short(&first.message, REFUSAL)))
     }
 
     /// The command that applies the plan. One that was saved knows its target and its part.

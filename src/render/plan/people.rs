@@ -56,10 +56,10 @@ pub fn people<'p>(view: &PlanView<'p>) -> Option<&'p People> {
     view.plan.told.people.as_ref().filter(|people| !people.of.is_empty())
 }
 
-/// What the rows show: `What devices like these receive until 18 Dec, before and after the plan.`
+/// What the rows show: `What such devices receive until 18 Dec in their local time, with and without this plan.`
 pub fn about(people: &People) -> String {
     let day = people.until.to_zoned(TimeZone::UTC).strftime("%-d %b %Y");
-    format!("What devices like these receive until {day}, before and after the plan, in their local time.")
+    format!("What such devices receive until {day} in their local time, with and without this plan.")
 }
 
 /// How many messages have no devices.

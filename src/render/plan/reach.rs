@@ -4,7 +4,7 @@ use super::PlanView;
 use crate::plan::{Plan, ReachChange};
 use crate::population::{DeviceCount, PopulationAbout, PopulationSource};
 use crate::render::table::grouped as thousands;
-use crate::review::{MessageChange, MessageGroup};
+use crate::review::{MessageChange, MessageClass, MessageGroup};
 use crate::timing::words::length;
 
 const MILLION: u64 = 1_000_000;
@@ -17,17 +17,19 @@ pub fn of_group(plan: &Plan, group: &MessageGroup) -> Option<String> {
     let all: Vec<ReachChange> = group.messages.iter().filter_map(|message| message.reach).collect();
     let first = *all.first().filter(|_| all.len() == group.messages.len())?;
     if all.iter().all(|other| *other == first) {
-        return words(first, about);
+        return words(first, about, says_same(group));
     }
     let mut senders: Vec<(&str, ReachChange)> =
         group.messages.iter().zip(&all).map(|(message, reach)| (message.sender.as_str(), *reach)).collect();
     senders.dedup();
     if senders.len() <= FEW {
         let key = |sender: &str| sender.split_once('/').map_or(sender, |(_, key)| key).to_owned();
-        let each =
-            senders.iter().filter_map(|(sender, reach)| Some(format!("{}: {}", key(sender), counts(*reach, about)?)));
+        let each = senders.iter().filter_map(|(sender, reach)| {
+            let same = if is_same(*reach) && says_same(group) { ", as before" } else { "" };
+            Some(format!("{}: {}{same}", key(sender), counts(*reach, about)?))
+        });
         let each: Vec<String> = each.collect();
-        return Some(format!("{}{} (of {})", hedge(about), each.join(", "), devices(about)));
+        return Some(format!("{}{} (of {})", hedge(about), each.join("; "), devices(about)));
     }
     // Several senders with an audience each: who is in more than one of them is unknown.
     let after: Vec<DeviceCount> = all.iter().filter_map(|one| one.after.or(one.before)).collect();
@@ -36,16 +38,26 @@ pub fn of_group(plan: &Plan, group: &MessageGroup) -> Option<String> {
     Some(format!("{}{} of {} each", hedge(about), count(range, about), devices(about)))
 }
 
-fn words(change: ReachChange, about: &PopulationAbout) -> Option<String> {
+fn words(change: ReachChange, about: &PopulationAbout, says_same: bool) -> Option<String> {
     let counts = counts(change, about)?;
     let delta = match (change.before, change.after) {
         (Some(before), Some(after)) if before.is_exact() && after.is_exact() && before != after => {
             let sign = if after > before { "+" } else { "−" };
             format!(" ({sign}{})", thousands(after.at_least.abs_diff(before.at_least)))
         }
+        _ if says_same && is_same(change) => ", as before".to_owned(),
         _ => String::new(),
     };
     Some(format!("{}{counts} of {}{delta}", hedge(about), devices(about)))
+}
+
+/// Whether a number that stays has to be said: other people get it, or it is sent to them more or less often.
+fn says_same(group: &MessageGroup) -> bool {
+    matches!(group.first.class, MessageClass::More | MessageClass::Different | MessageClass::Fewer)
+}
+
+fn is_same(change: ReachChange) -> bool {
+    change.before.is_some() && change.before == change.after
 }
 
 /// `12,400 → 13,050`, or one number if it stays.
@@ -97,16 +109,16 @@ pub fn population(view: &PlanView) -> Option<String> {
     view.review.impact().iter().any(is_shown).then(|| told(&reach.population, view.plan.made))
 }
 
-/// `Counted on the population of 3 days ago (40,000 devices).`
+/// `Counted on the 40,000 devices that were read 3 days ago.`
 pub fn told(about: &PopulationAbout, now: jiff::Timestamp) -> String {
     let devices = devices(about);
     match (about.source, about.taken) {
         (PopulationSource::BuiltIn, _) => format!("Counted on the {devices} of the built-in service."),
         (PopulationSource::Channels, Some(taken)) if is_old(now, taken) => {
-            format!("Counted on the population from {} ago ({devices}).", length(age(now, taken)))
+            format!("Counted on the {devices} that were read {} ago.", length(age(now, taken)))
         }
-        (PopulationSource::Channels, _) => format!("Counted on the current population ({devices})."),
-        (PopulationSource::Sample, _) => format!("Counted on a sample population of {devices}."),
+        (PopulationSource::Channels, _) => format!("Counted on the {devices} that were just read."),
+        (PopulationSource::Sample, _) => format!("Counted on a sample of {devices}."),
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn of_drift(view: &PlanView, block: &Block) -> Vec<Row> {
         rows.extend(when::rows(view, change));
         rows.extend(who::rows(view, change).into_iter().filter(|row| row.label == who::WHO));
         rows.extend(content::drifted(change));
-        rows.extend(effect(change).map(|row| row.after("putting it back: ")));
+        rows.extend(effect(change).map(|row| row.after("when put back, ")));
     }
     rows.extend(block.parts.iter().take(PARTS).map(|change| part(change)));
     if block.parts.len() > PARTS {
@@ -92,8 +92,10 @@ pub(crate) fn of_parts(block: &Block) -> Vec<Row> {
         rows.push(Row::new("…", Words::new(&format!("and {more} more; --format json has all of them"))));
     }
     if !parts.is_empty() {
-        let change = if parts.len() == 1 { "changes" } else { "change" };
-        let words = format!("{} of {} {change}", parts.len(), block.total);
+        let words = match block.total.saturating_sub(parts.len()) {
+            0 => format!("{} changed", parts.len()),
+            same => format!("{} changed, {same} unchanged", parts.len()),
+        };
         rows.push(Row::new("", Words::default().paint(&words, Paint::Faint)));
     }
     rows
@@ -120,13 +122,13 @@ fn part(change: &Change) -> Row {
         words = match (field.old, field.new, change.action) {
             (Some(old), Some(new), _) => {
                 let (old, new) = pair(old, new);
-                words.paint(&old, Paint::Old).and(" -> ").paint(&new, Paint::New)
+                words.paint(&old, Paint::Old).and(" → ").paint(&new, Paint::New)
             }
             // The sign of what comes or goes as a whole says it.
             (None, Some(new), Action::Create) => words.paint(&shown(new), Paint::New),
             (Some(old), None, Action::Delete) => words.paint(&shown(old), Paint::Old),
-            (None, Some(new), _) => words.and("(none) -> ").paint(&shown(new), Paint::New),
-            (old, None, _) => words.paint(&old.map(shown).unwrap_or_default(), Paint::Old).and(" -> (none)"),
+            (None, Some(new), _) => words.and("(none) → ").paint(&shown(new), Paint::New),
+            (old, None, _) => words.paint(&old.map(shown).unwrap_or_default(), Paint::Old).and(" → (none)"),
         };
     }
     Row::new(&format!("{} {own}", change.action.symbol()), words).paint(paint_of(change.action))

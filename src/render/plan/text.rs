@@ -7,7 +7,7 @@ use super::folds::{self, Shown};
 use super::{Block, NextSteps, PlanView, loosened, past, rows, unmanaged, words};
 use crate::cores;
 use crate::digest::Digest;
-use crate::guard::Refused;
+use crate::guard::{self, Refused};
 use crate::plan::{Action, Aim, Change, Moved, NothingDeclared, Plan, Reason};
 use crate::render::Repetition;
 use crate::render::layout::{self, Paint, Row, Style, Words};
@@ -24,6 +24,8 @@ const TOGETHER: usize = 512;
 const JOINED: usize = 8;
 /// How many bytes most blocks have at the most.
 const USUAL: usize = 1024;
+/// How many of those that are stuck are named in the last lines.
+const STUCK: usize = 3;
 /// How much of a name is in a first line.
 pub(super) const NAME: usize = 60;
 
@@ -124,8 +126,12 @@ pub fn refusals<'r>(refused: impl IntoIterator<Item = &'r Refused>, style: Style
 
 fn one(out: &mut String, view: &PlanView, block: &Block, said: Vec<Row>, drifted: bool, style: Style) {
     let paint = if block.risk == super::Risk::Sends { Paint::Danger } else { rows::paint_of(block.action) };
-    let mut left =
-        Words::default().paint(block.action.symbol(), paint).and(" ").paint(&block.address.to_string(), Paint::Strong);
+    // What is too late is not created.
+    let (symbol, paint) = match block.whole {
+        Some(change) if change.is_too_late() && block.action == Action::Create => ("!", Paint::Asks),
+        _ => (block.action.symbol(), paint),
+    };
+    let mut left = Words::default().paint(symbol, paint).and(" ").paint(&block.address.to_string(), Paint::Strong);
     if let Some(name) = name(block) {
         left = left.and("  ").and(&quoted(&short(name, NAME)));
     }
@@ -309,8 +315,8 @@ pub(super) fn nothing(view: &PlanView) -> String {
             format!("No other changes: {unchanged} unchanged, {left} left out.")
         }
         (_, left) => {
-            let unchanged = view.count(Action::Keep) + view.count(Action::Past);
-            format!("No changes in the selected part: {unchanged} unchanged, {left} left out.")
+            let are = if left == 1 { "is" } else { "are" };
+            format!("No changes in the selected part. {} outside it {are} left out.", count(left, "change"))
         }
     }
 }
@@ -347,7 +353,24 @@ pub(super) fn ignored(view: &PlanView) -> Option<String> {
 
 /// How many changes send, how many wait for a decision, and how many revert a change made in the dashboard.
 pub(in crate::render) fn pressing(view: &PlanView) -> Vec<(String, Paint)> {
-    let (at_once, stuck, undoing) = (view.sending_at_once(), view.stuck(), view.undoing());
+    let (at_once, undoing) = (view.sending_at_once(), view.undoing());
+    let late = |is_late: bool| {
+        let is_one = |change: &&&Change| guard::is_stuck(change) && change.is_too_late() == is_late;
+        let mut named: Vec<String> = view
+            .plan
+            .changes
+            .iter()
+            .filter(|change| is_one(&change))
+            .map(|change| change.address.to_string())
+            .collect();
+        let number = named.len();
+        if number > STUCK {
+            named.truncate(STUCK);
+            named.push(format!("{} more", number - STUCK));
+        }
+        (number, all_of(&named))
+    };
+    let ((late, late_names), (open, open_names)) = (late(true), late(false));
     let later = view.sending() - at_once;
     let said = |number: usize, one: &str, many: &str, rest: &str| {
         let verb = if number == 1 { one } else { many };
@@ -356,7 +379,8 @@ pub(in crate::render) fn pressing(view: &PlanView) -> Vec<(String, Paint)> {
     let all = [
         (at_once, said(at_once, "sends", "send", "at once"), Paint::Danger),
         (later, said(later, "sends", "send", "later"), Paint::Danger),
-        (stuck, said(stuck, "waits", "wait", "for your decision"), Paint::Asks),
+        (late, said(late, "is", "are", &format!("too late ({late_names})")), Paint::Asks),
+        (open, said(open, "waits", "wait", &format!("for your decision ({open_names})")), Paint::Asks),
         (undoing, said(undoing, "reverts a change", "revert changes", "made in the dashboard"), Paint::Asks),
     ];
     all.into_iter().filter(|(number, ..)| *number > 0).map(|(_, words, paint)| (words, paint)).collect()
@@ -369,12 +393,11 @@ pub(super) fn next(line: Words, view: &PlanView, ahead: &NextSteps) -> Words {
     let by_hand: Vec<&Change> = plan.changes.iter().filter(is_for_people).collect();
     match (plan.has_news(), view.stuck(), by_hand.as_slice()) {
         (true, 0, _) => line.copy(&ahead.apply()),
-        (true, ..) => line.and("decide the questions above, then ").copy(&ahead.apply()),
-        (false, 1.., _) => line.and("decide the questions above"),
-        (false, 0, []) if plan.manual() == 0 => line.and(
-            "nothing, until the blocked resources above are no longer \
-            used",
-        ),
+        (true, ..) => line.and("choose one of the ways shown above, then ").copy(&ahead.apply()),
+        (false, 1.., _) => line.and("choose one of the ways shown above"),
+        (false, 0, []) if plan.manual() == 0 => {
+            line.and("nothing can be done until the resources above are no longer used")
+        }
         (false, 0, []) => line.and("the manual steps above"),
         (false, 0, changes) => {
             let done: String = changes.iter().take(NAMED).map(|change| format!(" --done {}", change.address)).collect();
@@ -391,10 +414,10 @@ pub fn summary(view: &PlanView) -> String {
 
 /// How many changes there are of each action.
 pub(in crate::render) fn changing(view: &PlanView) -> Vec<String> {
-    let told = |action: Action| match action {
+    let told = |action: Action, number: usize| match action {
         Action::Keep | Action::Past => None,
-        Action::ByHand => Some("by hand".to_owned()),
-        action => Some(format!("to {}", action.word())),
+        Action::ByHand => Some(count(number, "manual step")),
+        action => Some(format!("{number} to {}", action.word())),
     };
     // What is refused as too late waits for a decision, and a deletion that waits for other changes for a later apply.
     let changes = || view.plan.changes.iter();
@@ -402,10 +425,11 @@ pub(in crate::render) fn changing(view: &PlanView) -> Vec<String> {
     let held = view.held();
     let number = |action: Action| {
         let others = if action == Action::ByHand { held } else { late(action) };
-        Some((view.count(action) - others, told(action)?))
+        let number = view.count(action) - others;
+        Some((number, told(action, number)?))
     };
-    let numbers = Action::ALL.into_iter().filter_map(number).chain([(held, "held".to_owned())]);
-    numbers.filter(|(number, _)| *number > 0).map(|(number, words)| format!("{number} {words}")).collect()
+    let numbers = Action::ALL.into_iter().filter_map(number).chain([(held, format!("{held} to delete later"))]);
+    numbers.filter(|(number, _)| *number > 0).map(|(_, words)| words).collect()
 }
 
 /// How much is not touched.

@@ -93,7 +93,7 @@ fn lines(view: &PlanView, begin: Words, before: Option<&Times>, times: &Times, c
 fn set_off(view: &PlanView, change: &Change) -> Option<Row> {
     let words = match view.review.both_set_off(change) {
         (Some(old), Some(new)) if old != new => {
-            Words::default().paint(&old, Paint::Old).and(" -> ").paint(&new, Paint::New)
+            Words::default().paint(&old, Paint::Old).and(" → ").paint(&new, Paint::New)
         }
         (_, Some(told)) | (Some(told), None) => Words::new(&told),
         (None, None) => return None,
@@ -107,7 +107,7 @@ pub fn near(view: &PlanView, change: &Change) -> Option<Row> {
     let told = near.of(&change.address);
     let (first, earlier) = told.iter().min_by_key(|(collision, _)| collision.apart_seconds)?;
     let words = Words::default().paint(&words::collision(first, *earlier), Paint::Asks);
-    let row = Row::new("near", words).paint(Paint::Asks);
+    let row = Row::new("too close", words).paint(Paint::Asks);
     let another = |(collision, earlier): &(&Collision, bool)| {
         let Collision { one, other, .. } = collision;
         (if *earlier { other } else { one }).address.clone()

@@ -61,7 +61,7 @@ fn one(change: &Change, who: &Who, is_segment: bool) -> Vec<Row> {
     let mut rows = vec![row];
     if let Some(effect) = who.effect.as_ref().filter(|_| !same) {
         let paint = if *effect == Relation::Same { Paint::Plain } else { Paint::Strong };
-        let through = if who.through { " (through a segment that it names)" } else { "" };
+        let through = if who.through { " (through a segment in the audience)" } else { "" };
         rows.push(Row::new(EFFECT, Words::default().paint(&effect.to_string(), paint).and(through)));
     }
     rows
@@ -145,13 +145,13 @@ fn near_changes(tree: &[Marked]) -> Vec<bool> {
 
 /// Those who name a segment that changes, with what that means for each.
 fn users(view: &PlanView, change: &Change) -> Option<Row> {
-    let holders = holders(change);
+    let holders = Holders::of(change);
     let gone = change.action == Action::Delete;
     // Of what goes, those count that name it still.
     let names = |user: &&&Change| {
         let audiences = kinds::api(&user.address).audiences();
         let desired = user.desired.iter().flat_map(|spec| remote::segments(audiences, spec));
-        !gone || holders.contains(&user.address) || desired.into_iter().any(|key| key == change.address.key)
+        !gone || holders.by.contains(&user.address) || desired.into_iter().any(|key| key == change.address.key)
     };
     let users: Vec<&Change> = view.review.users(&change.address.key).iter().filter(names).copied().collect();
     if users.is_empty() {
@@ -179,8 +179,21 @@ fn users(view: &PlanView, change: &Change) -> Option<Row> {
     Some(row)
 }
 
-/// Those that still point at what a change would delete.
-pub fn holders(change: &Change) -> BTreeSet<&Address> {
+/// Those that still use what a change would delete.
+#[derive(Debug)]
+pub struct Holders<'c> {
+    by: BTreeSet<&'c Address>,
+    /// Whether that is an old version of a segment that stays.
+    is_old_version: bool,
+}
+
+impl<'c> Holders<'c> {
+    pub fn of(change: &'c Change) -> Self {
+        Self { by: holders(change), is_old_version: change.desired.is_some() || change.is_outdated() }
+    }
+}
+
+fn holders(change: &Change) -> BTreeSet<&Address> {
     let by = change.reasons.iter().filter_map(|reason| match reason {
         Reason::StillUsed { by, .. } => Some(by),
         _ => None,
@@ -193,8 +206,9 @@ pub fn holders(change: &Change) -> BTreeSet<&Address> {
 }
 
 /// What a change of a segment means for one that names it and may be among its holders.
-pub fn touched(view: &PlanView, user: &Change, holders: &BTreeSet<&Address>) -> String {
-    let holds = holders.contains(&user.address);
+pub fn touched(view: &PlanView, user: &Change, holders: &Holders) -> String {
+    let holds = holders.by.contains(&user.address);
+    let uses = if holders.is_old_version { "still uses the old version" } else { "still uses it" };
     let api = kinds::api(&user.address);
     // What waits for a person is sent as it is.
     let old = before(user).filter(|_| holds || user.action == Action::ByHand);
@@ -210,8 +224,8 @@ pub fn touched(view: &PlanView, user: &Change, holders: &BTreeSet<&Address>) -> 
         false => format!("is still sent {}", past::coming(&rest)),
     };
     match user.shown() {
-        _ if holds && !goes.is_empty() => format!("holds the old id; {goes}"),
-        _ if holds => "holds the old id".to_owned(),
+        _ if holds && !goes.is_empty() => format!("{uses}; {goes}"),
+        _ if holds => uses.to_owned(),
         Action::Replace if !when.is_empty() => format!("starts {when}; can be replaced until then"),
         Action::Past if user.rest().is_empty() => "its time has passed".to_owned(),
         _ if !goes.is_empty() => goes,

@@ -62,26 +62,27 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
         Reason::Repoint { to, outdated } if !outdated.is_empty() => {
             let to: Vec<String> = to.iter().map(ToString::to_string).collect();
             let version = if to.len() == 1 { "an earlier version" } else { "earlier versions" };
-            plain("points at", format!("{version} of {}", all_of(&to)))
+            plain("refers to", format!("{version} of {}", all_of(&to)))
         }
         Reason::Repoint { to, .. } => {
             let to: Vec<String> = to.iter().map(ToString::to_string).collect();
             let (get, id) = if to.len() == 1 { ("gets", "a new id") } else { ("get", "new ids") };
-            plain("points at", format!("{}, which {get} {id}", all_of(&to)))
+            plain("refers to", format!("{}, which {get} {id}", all_of(&to)))
         }
         Reason::NotInPlace => plain("replace", replacing(view, change)),
         Reason::InDashboard { old } => by_hand(view, change, old.as_deref()),
         Reason::Collision { ids } if change.ledger.is_some() => taken_from_ours(view, change, ids),
         Reason::Collision { ids } if ids.len() == 1 => {
             let there = match address.part() {
-                Some(_) => "the service has this already, and it is not managed".to_owned(),
-                None => format!("{} of this name exists already and is not managed: {}", a(noun), ids[0]),
+                Some(_) => "the service already has this, not managed by pushplan".to_owned(),
+                None => format!("the service already has an unmanaged {noun} with this name: {}", ids[0]),
             };
             asks("taken", there)
                 .line(Words::new("to take it over as it is: ").copy(&view.again.other(&format!("adopt {address}"))))
         }
         Reason::Collision { ids } => {
-            let many = format!("{} of this name exist already and are not managed; adopt one of them:", ids.len());
+            let kind = kinds::of(address).plural();
+            let many = format!("the service already has {} unmanaged {kind} with this name; adopt one:", ids.len());
             let each = |id: &String| Words::default().copy(&view.again.other(&format!("adopt {address} --id {id}")));
             ids.iter().map(each).fold(asks("taken", many), Row::line)
         }
@@ -128,18 +129,18 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
             match runs.and_then(|runs| runs.first.filter(|_| runs.has_begun(view.plan.made))) {
                 Some(at) => {
                     let words = words.and(&format!(") was due {} and may have been sent: ", moment(at)));
-                    Row::new("old one", words.and("the rest of it is deleted")).paint(Paint::Danger)
+                    Row::new("old version", words.and("the rest of it is deleted")).paint(Paint::Danger)
                 }
-                None => Row::new("old one", words.and(") is deleted: nothing points at it now")),
+                None => Row::new("old version", words.and(") is deleted: nothing uses it now")),
             }
         }
         Reason::Retired { id, .. } => {
-            Row::new("old one", Words::new("an earlier version (").request(view.id(id)).and(") still exists"))
+            Row::new("old version", Words::new("an earlier version (").request(view.id(id)).and(") still exists"))
         }
         Reason::StillUsed { id, by } => {
             let is_theirs = by.iter().any(|who| matches!(who, RemoteThing::Other { .. }));
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();
-            let point = if by.len() == 1 { "points" } else { "point" };
+            let uses = if by.len() == 1 { "uses" } else { "use" };
             let does = match view.plan.aim {
                 Aim::Nothing => "destroy".to_owned(),
                 Aim::Before(number) => format!("revert {number}"),
@@ -151,17 +152,20 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
                 true => format!("change that in the dashboard; a later {does} then deletes it"),
                 false => format!("a later {does} deletes it"),
             };
-            let held = format!(" is not deleted yet: {} still {point} at it; {then}", all_of(&by));
+            let held = format!(" is not deleted yet: {} still {uses} it; {then}", all_of(&by));
             Row::new("held", Words::default().request(view.id(id)).and(&held))
         }
         Reason::Blocked { by } => {
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();
-            let are = if by.len() == 1 { "is" } else { "are" };
-            asks("waits", format!("for {}, which {are} not created by this plan", all_of(&by)))
+            asks("blocked", format!("{} must be created or adopted first", all_of(&by)))
         }
         Reason::NeverTwice => {
-            asks("gone", "the service no longer has it; pushplan will not create it again".to_owned())
-                .line(Words::new("to create it again: ").copy(&view.again.other(&format!("forget {address}"))))
+            asks("gone", "the service no longer has it; pushplan will not create it again".to_owned()).line(
+                Words::new("to create it again: ")
+                    .copy(&view.again.other(&format!("forget {address}")))
+                    .and(", then ")
+                    .copy(&view.again.other("apply")),
+            )
         }
         Reason::Renamed { from } => {
             let stays = if change.action == Action::Keep { "; the service keeps it as it is" } else { "" };
@@ -246,7 +250,7 @@ fn replacing(view: &PlanView, change: &Change) -> String {
         (_, Some(_)) => format!("the new one is created first{users}, the old one is deleted last"),
         (_, None) => format!("the new one is created{users}, the old one is kept for now"),
     };
-    format!("{} cannot be changed like this in place{}: {order}", a(noun(change)), limit(view, change))
+    format!("this change cannot be made in place{}: {order}", limit(view, change))
 }
 
 /// That the old one goes out as it is where nobody does anything about it.
@@ -278,7 +282,7 @@ fn by_hand(view: &PlanView, change: &Change, old: Option<&str>) -> Row {
         None => words,
     };
     let cannot = cannot + &limit(view, change);
-    let row = Row::new("by hand", Words::new(&cannot)).paint(Paint::Asks);
+    let row = Row::new(MANUAL, Words::new(&cannot)).paint(Paint::Asks);
     // What is still declared would be made anew by an apply.
     let forget = if lifecycle.read == Read::LedgerOnly { " --even-if-pending" } else { "" };
     let done = match &view.plan.aim {
@@ -296,7 +300,7 @@ fn by_hand(view: &PlanView, change: &Change, old: Option<&str>) -> Row {
     }
     row.line(with_id(first.and("turn off or remove the old one")).and(" in the service's dashboard"))
         .line(done)
-        .line(Words::new("until then, no new one is created: both would message people"))
+        .line(Words::new("until then, the new one is not created, because people would get both messages"))
 }
 
 /// What cannot be taken back once it is made.
@@ -316,7 +320,9 @@ fn no_way_back(view: &PlanView, change: &Change) -> Option<Row> {
 /// The label of what was changed on the service.
 pub(crate) const DRIFT: &str = "drift";
 /// The label of how that is kept.
-pub(crate) const KEEP: &str = "instead";
+pub(crate) const KEEP: &str = "to keep";
+/// The label of what has to be done in the dashboard.
+pub(super) const MANUAL: &str = "manual";
 /// What a plan does with it.
 pub(crate) const PUT_BACK: &str = "This plan puts it back.";
 /// How many fields are named that somebody changed.
@@ -357,7 +363,7 @@ fn all_sides(change: &Change, field: &Overwritten) -> String {
     match change.desired {
         None => format!("{path}: last applied {last}, the service has {theirs}"),
         Some(_) if field.is_of_both() => {
-            format!("{path}: last applied {last}, the service has {theirs}, your files say {}", said(*git))
+            format!("{path}: last applied {last}, the service has {theirs}, your files have {}", said(*git))
         }
         Some(_) => format!("{path}: edited only on the service, to {theirs}; this restores {last}"),
     }
@@ -366,15 +372,15 @@ fn all_sides(change: &Change, field: &Overwritten) -> String {
 /// How what somebody did on the service is kept.
 fn keep(view: &PlanView, change: &Change) -> Option<Row> {
     let pull = |how: &str| view.again.other(&format!("pull {}{how}", change.address.resource()));
-    let theirs = |how: &str| Words::new("keep the service's version: ").copy(&pull(how));
+    let theirs = |how: &str| Words::default().copy(&pull(how));
     let words = match change.moved? {
         _ if view.plan.aim != Aim::Manifests || change.desired.is_none() => return None,
         Moved::Git => return None,
         Moved::Service => theirs(""),
         // Where both sides changed a field, git's value stays unless somebody says so.
         Moved::Both => theirs(" --theirs"),
-        Moved::Removed if view.plan.is_removed_part(change) => Words::new("keep it removed: ").copy(&pull("")),
-        Moved::Removed => Words::new("keep it removed: take it out of your files"),
+        Moved::Removed if view.plan.is_removed_part(change) => Words::new("removed: ").copy(&pull("")),
+        Moved::Removed => Words::new("removed: delete it from your files"),
     };
     Some(Row::new(KEEP, words))
 }

@@ -11,7 +11,7 @@ fn a_device_that_is_not_in_a_segment_is_told_by_which_condition() {
         &[
             "  one.test.yaml:4, when it is 2026-01-01T09:00 UTC\n    expected in the segment lapsed-buyers\n    got      not in it\n",
             "      yes   lifecycle = buyer\n",
-            "      no      country = US: it is DE  <- decides, messages.yaml:9\n",
+            "      no      country = US, because it is DE  (this decides; messages.yaml:9)\n",
         ],
     );
 }
@@ -24,13 +24,13 @@ fn a_device_that_is_in_one_is_told_through_nested_segments() {
             "expected not in the segment lapsed-or-staff\n    got      in it\n",
             "      yes any of these: 1 of 2 hold\n",
             "      yes   segment lapsed-buyers (segments/lapsed-buyers)\n",
-            "lifecycle = buyer  <- decides, messages.yaml:7\n",
-            "      no    named user boss: it has no named user\n",
+            "lifecycle = buyer  (this decides; messages.yaml:7)\n",
+            "      no    named user boss, because it has no named user\n",
         ],
     );
     fails(
         "device: {device_type: ios, tags: {lifecycle: new}}\nexpect: {in: not-new}",
-        &["      yes   lifecycle = new  <- decides, messages.yaml:12\n"],
+        &["      yes   lifecycle = new  (this decides; messages.yaml:12)\n"],
     );
 }
 
@@ -40,7 +40,7 @@ fn a_message_that_does_not_come_says_why() {
     for (device, said) in [
         (
             "{device_type: ios, country: US, tags: {lifecycle: buyer}}",
-            "lifecycle = lapsed: it has buyer  <- decides, messages.yaml:8",
+            "lifecycle = lapsed, because it has buyer  (this decides; messages.yaml:8)",
         ),
         (
             "{device_type: web, country: US, tags: {lifecycle: [buyer, lapsed]}}",
@@ -49,12 +49,12 @@ fn a_message_that_does_not_come_says_why() {
     ] {
         fails(
             &format!("{AT_SALE}device: {device}\n{sale}"),
-            &["got      nothing like it", "it was sent at 2035-01-22T15:00, but not to this device", said],
+            &["got      no such message", "it was sent at 2035-01-22T15:00, but not to this device", said],
         );
     }
     fails(
         &format!("{AT_SALE}device: BUYER\nexpect: {{receives: {{from: scheduled_pushes/sale}}}}"),
-        &["because  it waits until 2035-01-22T15:00"],
+        &["because  it is sent only at 2035-01-22T15:00"],
     );
     fails(
         "at: 2035-06-01T00:00\ndevice: BUYER\nexpect: {receives: {from: scheduled_pushes/sale}}",
@@ -97,7 +97,7 @@ fn a_message_that_nobody_expected_says_why_it_came() {
         &format!("{AT_SALE}device: BUYER\nsteps: [{{after: 1d}}]\nexpect: {{receives: []}}"),
         &[
             "expected nothing more\n    got      scheduled_pushes/sale at 2035-01-22T15:00: \"Sale\"",
-            "country = US  <- decides, messages.yaml:9",
+            "country = US  (this decides; messages.yaml:9)",
         ],
     );
     fails(
@@ -113,17 +113,17 @@ fn a_message_that_nobody_expected_says_why_it_came() {
 fn a_step_that_cannot_be_carried_out_says_why() {
     fails(
         "device: BUYER\nsteps: [{tap: pipelines/remind}]\nexpect: {receives: []}",
-        &["got      an impossible step: the device has no notification from pipelines/remind"],
+        &["got      this step is impossible: the device has no notification from pipelines/remind"],
     );
     fails(
         &format!(
             "{AT_SALE}device: BUYER\nsteps: [{{after: 1d}}, {{tap: {{from: scheduled_pushes/sale, button: buy}}}}]\nexpect: {{in: not-new}}"
         ),
-        &["an impossible step: ", "buy"],
+        &["this step is impossible: ", "buy"],
     );
     fails(
         "device: BUYER\nsteps: [{uninstall: true}, {open: true}]\nexpect: {in: not-new}",
-        &["an impossible step: the app is not installed"],
+        &["this step is impossible: the app is not installed"],
     );
 }
 
@@ -138,20 +138,25 @@ fn every_change_of_the_manifest_is_noticed_with_its_line() {
         assert_eq!(ran.code, 0, "{ran}");
     }
     for (lines, from, to, said) in [
-        (member, "country: [US, CA]", "country: [DE, CA]", "country = DE: it is US  <- decides, messages.yaml:9"),
+        (
+            member,
+            "country: [US, CA]",
+            "country: [DE, CA]",
+            "country = DE, because it is US  (this decides; messages.yaml:9)",
+        ),
         (
             member,
             "{tag: lapsed, group: lifecycle}",
             "{tag: new, group: lifecycle}",
-            "lifecycle = new: it has buyer and lapsed  <- decides, messages.yaml:8",
+            "lifecycle = new, because it has buyer and lapsed  (this decides; messages.yaml:8)",
         ),
-        (member, "      and:", "      and:\n        - {not: {opt_in: true}}", "<- decides, messages.yaml:7"),
-        (sale, "country: [US, CA]", "country: CA", "country = CA: it is US  <- decides, messages.yaml:9"),
+        (member, "      and:", "      and:\n        - {not: {opt_in: true}}", "(this decides; messages.yaml:7)"),
+        (sale, "country: [US, CA]", "country: CA", "country = CA, because it is US  (this decides; messages.yaml:9)"),
         (
             sale,
             "audience: {segment: lapsed-buyers}\n      device_types: [ios, android]",
             "audience: {named_user: boss}\n      device_types: [ios, android]",
-            "named user boss: it has no named user  <- decides, messages.yaml:40",
+            "named user boss, because it has no named user  (this decides; messages.yaml:40)",
         ),
         (
             sale,
@@ -161,8 +166,8 @@ fn every_change_of_the_manifest_is_noticed_with_its_line() {
         ),
         (sale, "alert: Sale\n", "alert: Sales\n", "got      scheduled_pushes/sale at 2035-01-22T15:00: \"Sales\""),
         (sale, "title: The sale", "title: A sale", "with the message \"A sale\""),
-        (sale, "2035-01-22T10:00", "2035-01-22T10:30", "because  it waits until 2035-01-22T15:30"),
-        (remind, "delay: 1d", "delay: 2d", "because  it waits until 2026-01-03T09:00"),
+        (sale, "2035-01-22T10:00", "2035-01-22T10:30", "because  it is sent only at 2035-01-22T15:30"),
+        (remind, "delay: 1d", "delay: 2d", "because  it is sent only at 2026-01-03T09:00"),
         (remind, "delay: 1d", "delay: 1h", "got      pipelines/remind at 2026-01-01T10:00"),
         (remind, "alert: Still interested?", "alert: Interested?", "\"Interested?\""),
         (

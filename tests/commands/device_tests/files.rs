@@ -87,7 +87,7 @@ fn files_folders_and_words_choose_cases() {
     }
     let ran = folder.run_in("tests", &["test", "two.test.yaml"], b"");
     assert!(ran.stdout.contains("\n  two.test.yaml:7, when"), "{ran}");
-    assert!(ran.stdout.contains("<- decides, ../messages.yaml:7"), "{ran}");
+    assert!(ran.stdout.contains("(this decides; ../messages.yaml:7)"), "{ran}");
     for (word, help) in
         [("A phone pases", "did you mean `A phone passes`?"), ("zzz", "--list"), ("no.test.yaml", "no file")]
     {

@@ -185,7 +185,7 @@ fn a_clock_at_the_end_of_the_calendar_stops_there() {
     passes("at: 9999-12-30T00:00\ndevice: BUYER\nexpect: {receives: []}");
     fails(
         "at: 9999-12-30T00:00\ndevice: BUYER\nsteps: [{add_tags: remind-me}]\nexpect: {receives: {from: pipelines/remind}}",
-        &["it waits until"],
+        &["it is sent only at"],
     );
     let ran = case("at: 0001-01-01T00:00\ndevice: BUYER\nexpect: {receives: []}");
     assert_eq!(ran.code, 0, "{ran}");

@@ -41,7 +41,7 @@ fn a_healthy_project_is_told_to_be_and_is_only_looked_at() {
         &[
             concat!("pushplan ", env!("CARGO_PKG_VERSION"), " on "),
             "project      pushplan.toml, 1 target: local",
-            "manifests    2 resources in 1 file: 1 segments, 1 templates",
+            "manifests    2 resources in 1 file: 1 segment, 1 template",
             "credentials  none were found",
             "git          2.",
             "ledgers      format 2",
@@ -50,7 +50,7 @@ fn a_healthy_project_is_told_to_be_and_is_only_looked_at() {
             "\nlocal\n",
             "built in; each command starts it, with its data in .pushplan/service.db",
             "ledger       .pushplan/ledger/local",
-            "records since lineage ",
+            "records (ledger ",
             "No problems found.",
         ],
     );
@@ -191,13 +191,13 @@ fn a_ledger_on_a_git_server_is_looked_at_and_the_clone_stays_as_it_is() {
     let before = contents(second.path());
     let ran = pushplan(&second, &["doctor"], &[]);
     assert_eq!(ran.code, 0, "{ran}");
-    says(&ran.stdout, &["ledger       refs/pushplan/local on origin, ", " records since lineage "]);
+    says(&ran.stdout, &["ledger       refs/pushplan/local on origin, ", " records (ledger "]);
     assert_eq!(contents(second.path()), before, "nothing is written");
     // A project outside of a repository also stays as it is.
     let third = project(&format!("[targets.local]\nledger = \"git:{url}\"\n"));
     let before = contents(third.path());
     let ran = pushplan(&third, &["doctor"], &[("PUSHPLAN_LEDGER_DIR", server.path().to_str().expect("UTF-8"))]);
     assert_eq!(ran.code, 0, "{ran}");
-    says(&ran.stdout, &[" records since lineage "]);
+    says(&ran.stdout, &[" records (ledger "]);
     assert_eq!(contents(third.path()), before, "nothing is written");
 }

@@ -31,7 +31,7 @@ fn what_was_changed_in_git_as_well_is_never_overwritten() {
         let ran = project.run(&["pull"]);
         assert_eq!(ran.code, 6, "{ran}");
         assert_eq!(project.folder.read(FILE), mine);
-        says(&ran.stderr, &["Edit by hand: segments/s criteria: changed in git and on the service"]);
+        says(&ran.stderr, &["Not edited: segments/s criteria was changed in git and on the service"]);
         says(&ran.stderr, &["git has {tag: git}, the service has {tag: dash}, last applied was {tag: a}"]);
         says(&ran.stderr, &["messages.yaml:4:5: also changed here", "`pushplan pull segments/s --theirs`"]);
     }
@@ -75,7 +75,7 @@ templates:
         assert_eq!(ran.code, 6, "{ran}");
         assert_eq!(project.folder.read(FILE), manifest.replace("d0", description));
         assert!(!ran.stderr.contains("changed in git"), "{ran}");
-        says(&ran.stderr, &["Edit by hand: templates/t push.notification.alert: the service has \"ho\""]);
+        says(&ran.stderr, &["Not edited: templates/t push.notification.alert: the service has \"ho\""]);
     }
     // What is left is told until it is dealt with.
     for _ in 0..2 {
@@ -83,7 +83,7 @@ templates:
         assert_eq!(ran.code, 6, "{ran}");
         says(&ran.stderr, &["push.notification.alert: the service has \"ho\""]);
     }
-    says(&project.good(&["plan"]).stdout, &["push.notification.alert", "ho -> hi"]);
+    says(&project.good(&["plan"]).stdout, &["push.notification.alert", "ho → hi"]);
     project.edit(":-hi", ":-ho");
     project.good(&["pull"]);
     in_sync(&project);

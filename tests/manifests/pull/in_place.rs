@@ -117,8 +117,8 @@ templates:
     });
     let ran = project.run(&["pull"]);
     assert_eq!(ran.code, 6, "{ran}");
-    says(&ran.stdout, &["1 resource edited in place, 1 resource to edit by hand"]);
-    says(&ran.stderr, &["Edit by hand: templates/winback description: the service has \"Theirs\""]);
+    says(&ran.stdout, &["1 resource edited in place, 1 resource left for you to edit"]);
+    says(&ran.stderr, &["Not edited: templates/winback description: the service has \"Theirs\""]);
     says(&ran.stderr, &["messages.yaml:4:3: used here; messages.yaml:2:28: the defaults of its kind"]);
     assert_eq!(project.folder.read(FILE), manifest.replace("alert: Hi", "alert: Ho"));
 }
@@ -208,7 +208,10 @@ fn a_body_that_changes_for_another_target_as_well_is_told() {
     project.folder.write("pushplan.toml", format!("{targets}\n[targets.elsewhere]\n"));
     edit_template(&service, &|template| template["push"]["message"]["body"] = json!("<p>Ho</p>\n"));
     let ran = project.good(&["pull", "--target", "local"]);
-    assert!(format!("{}{}", ran.stdout, ran.stderr).contains("it also changes for elsewhere"), "{ran}");
+    assert!(
+        format!("{}{}", ran.stdout, ran.stderr).contains("this also changes it for the target elsewhere, which uses"),
+        "{ran}"
+    );
     assert_eq!(project.folder.read("bodies/hi.html"), "<p>Ho</p>\n");
 }
 

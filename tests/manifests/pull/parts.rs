@@ -196,10 +196,12 @@ fn what_was_removed_as_a_whole_is_told_with_the_way_out() {
     service.delete("/api/tags/news");
     let ran = project.run(&["pull"]);
     assert_eq!(ran.code, 6, "{ran}");
-    says(&ran.stdout, &["3 resources removed on the service, to remove from your files. Next: pushplan plan"]);
+    says(
+        &ran.stdout,
+        &["3 resources removed on the service and left for you to delete in your files. Next: pushplan plan"],
+    );
     for (address, line) in [("segments/lapsed", 24), ("named_users/ada", 14), ("tags/news", 21)] {
-        let said =
-            format!("Removed on the service: {address}. To remove it from git, remove it from messages.yaml:{line}");
+        let said = format!("Removed on the service: {address}. Delete it in messages.yaml:{line}");
         says(&ran.stderr, &[said.as_str()]);
         let ran = project.run(&["pull", address]);
         assert_eq!(ran.code, 7, "{ran}");
@@ -231,7 +233,7 @@ tag_groups:
     tag_user(&service, "bob", &json!(["gold"]));
     let ran = project.run(&["pull"]);
     assert_eq!(ran.code, 6, "{ran}");
-    says(&ran.stderr, &["Edit by hand: tag_groups/loyalty members.named_users.ada: the service has [\"gold\"]"]);
+    says(&ran.stderr, &["Not edited: tag_groups/loyalty members.named_users.ada: the service has [\"gold\"]"]);
     says(
         &ran.stderr,
         &["messages.yaml:6:14: used here; messages.yaml:1:", "an anchor, whose value stands in several places"],
@@ -265,7 +267,7 @@ fn a_resource_that_says_nothing_is_told() {
     service.post("/api/tags/news", &json!({"ios_channels": {"add": ["phone-1"]}}));
     let ran = project.run(&["pull", "--all"]);
     assert_eq!(ran.code, 6, "{ran}");
-    says(&ran.stdout, &["1 resource to edit by hand"]);
-    says(&ran.stderr, &["Edit by hand: tags/news: it was changed on the service (messages.yaml:2:3: used here)"]);
+    says(&ran.stdout, &["1 resource left for you to edit"]);
+    says(&ran.stderr, &["Not edited: tags/news: it was changed on the service (messages.yaml:2:3: used here)"]);
     assert_eq!(project.folder.read(FILE), manifest);
 }

@@ -245,7 +245,7 @@ fn something_declared_with_the_same_name_is_not_written_twice() {
     let ran = project.run(&["pull"]);
     assert_eq!(ran.code, 6, "a plan waits for a decision: {ran}");
     says(&ran.stderr, &["segments/lapsed has its name but is different", "pushplan adopt segments/lapsed", &id]);
-    says(&ran.stdout, &["1 resource to decide about. Next: pushplan plan"]);
+    says(&ran.stdout, &["1 resource left for you to decide about. Next: pushplan plan"]);
 }
 
 #[test]

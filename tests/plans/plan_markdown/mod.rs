@@ -96,7 +96,7 @@ fn what_the_text_of_a_plan_says_its_markdown_says_too() {
                 .fold(vec![line], |all, mark| all.iter().flat_map(|one| one.split(mark)).collect())
                 .into_iter();
             // Labels stand apart from what they label.
-            for words in pieces.flat_map(|piece| piece.split("  ")).flat_map(|piece| piece.split(" -> ")) {
+            for words in pieces.flat_map(|piece| piece.split("  ")).flat_map(|piece| piece.split(" → ")) {
                 // Numbers of lists are none of its texts.
                 let words = packed(words.trim().trim_start_matches(|c: char| c.is_ascii_digit()));
                 assert!(page.contains(&words), "{name}: {words:?} of {line:?} is not there");

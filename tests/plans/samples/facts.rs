@@ -9,17 +9,18 @@ const TOLD_ALIKE: &[&str] = &[
     "undo",
     "replace",
     "held",
-    "points at",
+    "refers to",
     "recovered",
     "moved",
     "taken",
     "drift",
-    "instead",
+    "to keep",
     "forget",
     "unprotected",
     "gone",
     "waits",
-    "by hand",
+    "blocked",
+    "manual",
     "too late",
     "devices",
 ];
@@ -35,7 +36,20 @@ const LEADS: &[&str] = &[
     "held",
     "gone",
     "drift",
-    "instead",
+    "keep",
+    "to",
+    "shows",
+    "refers",
+    "edited",
+    "was",
+    "the",
+    "audience",
+    "of",
+    "too",
+    "close",
+    "changed",
+    "unchanged",
+    "before",
     "devices",
     "all",
     "more",
@@ -80,11 +94,11 @@ pub fn all_are_in(name: &str, text: &str, document: &Value) {
     // That only the markup or style of a page differs is for its reader to see in the two bodies.
     // That a message waits for a person is a field of its own.
     let is_said =
-        |line: &&str| line.contains("its markup or style changes") || line.contains("by hand: unchanged until");
+        |line: &&str| line.contains("its markup or style changes") || line.contains("unchanged until the manual");
     let told = |line: &&str| line.starts_with("    ") && !is_said(line);
     for line in text.lines().filter(told) {
         if let Some(told) = TOLD_ALIKE.iter().find_map(|label| line[4..].strip_prefix(label)?.strip_prefix("  ")) {
-            let told = told.trim().trim_end_matches(" (through a segment that it names)");
+            let told = told.trim().trim_end_matches(" (through a segment in the audience)");
             assert!(known.contains(told), "{name}: not in the document: {told:?}\n{text}");
         }
         // Words that go and come are marked in the text, and in two fields of the document.

@@ -58,8 +58,8 @@ fn a_broadcast_that_is_allowed_in_the_same_change_is_named_as_let_through() {
     );
     scene.edit("messages.yaml", "{protect: true}", "{protect: true, broadcast: true}");
     let (text, document) = told(&scene);
-    assert!(text.contains("1 guard was loosened and lets through scheduled_pushes/noon."), "{text}");
-    assert!(text.contains("from reaching every device; it now reaches every device (messages.yaml:"), "{text}");
+    assert!(text.contains("scheduled_pushes/noon may now reach every device: `broadcast: true` was added."), "{text}");
+    assert!(text.contains("broadcast: true was added; it now reaches every device (messages.yaml:"), "{text}");
     assert_eq!(through(&document), json!([["lifecycle.broadcast", ["scheduled_pushes/noon"]]]));
 }
 
@@ -153,7 +153,7 @@ fn a_setting_that_is_loosened_and_lets_nothing_through_says_so() {
     scene.edit("pushplan.toml", "max_deletes = 1", "max_deletes = 9");
     let (text, document) = told(&scene);
     assert!(text.starts_with("No message changes. 1 guard was loosened, with no effect on this plan."), "{text}");
-    assert!(text.contains("one plan may delete 9 things; no effect on this plan (pushplan.toml:"), "{text}");
+    assert!(text.contains("one plan may delete 9 resources; no effect on this plan (pushplan.toml:"), "{text}");
     assert_eq!(through(&document), json!([["max_deletes", []]]));
     assert_eq!(document["loosened"][0]["effect"], "no effect on this plan");
     for format in ["markdown", "html"] {

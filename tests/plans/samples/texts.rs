@@ -88,7 +88,7 @@ scheduled_pushes:
     let links =
         [("shop.example/sale?a=1", "b.example"), ("shop.example/terms", "a.example/x"), ("old.example/help", "c")];
     let (shown, _) = edited("", manifest, &links).shown(200);
-    for pair in ["sale?a=1 -> https://b.example", "terms -> https://a.example/x", "help -> https://c"] {
+    for pair in ["sale?a=1 → https://b.example", "terms → https://a.example/x", "help → https://c"] {
         assert!(shown.contains(pair), "{pair} is not in {shown}");
     }
 }

@@ -32,7 +32,7 @@ const BUYERS: &str = "{tag: buyer}";
 fn an_experiment_that_gets_a_variant_shows_the_others_to_fewer_devices() {
     let (first, rows) = told((&["One", "Two"], BUYERS), (&["One", "Two", "Three"], BUYERS));
     let words =
-        "experiments/subject shows 2 variants to 1 in 3 of its devices instead of 1 in 2. It gets 1 new variant.";
+        "experiments/subject shows 2 variants to 1 in 3 of its devices, before to 1 in 2. It gets 1 new variant.";
     assert_eq!(first, words);
     let share = json!({ "old": 2, "new": 3 });
     assert_eq!(rows, json!([[1, "fewer", share], [2, "fewer", share], [3, "new", share]]));
@@ -41,7 +41,7 @@ fn an_experiment_that_gets_a_variant_shows_the_others_to_fewer_devices() {
 #[test]
 fn an_experiment_that_loses_a_variant_shows_the_others_to_more_devices() {
     let (first, rows) = told((&["One", "Two", "Three"], BUYERS), (&["One", "Three"], BUYERS));
-    let words = "experiments/subject shows 2 variants to 1 in 2 of its devices instead of 1 in 3. It loses 1 variant.";
+    let words = "experiments/subject shows 2 variants to 1 in 2 of its devices, before to 1 in 3. It loses 1 variant.";
     assert_eq!(first, words);
     let share = json!({ "old": 3, "new": 2 });
     assert_eq!(rows, json!([[1, "more", share], [2, "more", share], [2, "cancelled", share]]));
@@ -57,6 +57,6 @@ fn another_audience_is_named_before_the_share() {
 #[test]
 fn an_experiment_with_as_many_variants_has_no_share() {
     let (first, rows) = told((&["One", "Two"], BUYERS), (&["One", "Zwei"], BUYERS));
-    assert_eq!(first, "experiments/subject says \"Zwei\" instead of \"Two\".");
+    assert_eq!(first, "experiments/subject changes its text from \"Two\" to \"Zwei\".");
     assert_eq!(rows, json!([[2, "text", null]]));
 }

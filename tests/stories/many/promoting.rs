@@ -34,7 +34,7 @@ fn production_gets_what_staging_has_where_git_has_gone_on() {
             "segments/c: your latest version is not on staging yet",
         ],
     );
-    says(&told, &["your latest version is not on staging yet; the version on staging is already here"]);
+    says(&told, &["your latest version is not on staging yet; the version on staging is already on this target"]);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn what_may_be_of_staging_alone_is_held_back_and_the_end_says_so() {
         &[
             "No changes. production may differ from staging: 2 resources are blocked.",
             "segments/a: blocked: ",
-            "segments/b: blocked: your files have changed since it was applied to staging, and criteria.tag",
+            "segments/b: blocked: criteria.tag on staging may be for staging only",
         ],
     );
     let ran = world.run(&yes());

@@ -52,7 +52,7 @@ fn one_404_for_a_segment_that_is_listed_lets_nothing_be_deleted_that_it_names() 
     theirs.set(site.service.segment_id("theirs")).expect("it is set once");
     site.project.write(KEPT);
     says(&site.apply(1).stderr, &["the list contains it, but the service answers HTTP 404 for it"]);
-    says(&site.apply(6).stdout, &["unmanaged segment \"theirs\"", "still points at it"]);
+    says(&site.apply(6).stdout, &["unmanaged segment \"theirs\"", "still uses it"]);
     assert_eq!(site.service.segment_id("old"), id);
 }
 

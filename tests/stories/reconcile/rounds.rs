@@ -314,7 +314,7 @@ fn one_round_exits_as_a_plan_or_an_apply_would() {
     for how in ["report", "fix"] {
         let ran = once(&["--drift", how]);
         assert_eq!(ran.code, 7, "{ran}");
-        says(&ran.stdout, &["  local ! 1 thing changed on the service since the last apply would be reverted"]);
+        says(&ran.stdout, &["  local ! it would revert 1 change made on the service since the last apply"]);
     }
     assert_eq!(tag(&service), "theirs");
     let ran = once(&["--target", "elsewhere"]);

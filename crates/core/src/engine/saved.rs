@@ -118,18 +118,11 @@ pub fn holds(saved: &Plan, fresh: &Plan) -> Result<(), Failure> {
 
 /// The failure for applying a plan that was not compared with the service.
 fn not_applied(file: &Path, plan: &Plan) -> Option<Failure> {
-    let words = plan.compared_with()?;
-    let message = format!("the plan {} is for reading only and cannot be applied: {}", file.display(), lower(&words));
+    plan.compared_with()?;
+    let message = format!("the plan {} cannot be applied: it was not compared with the service", file.display());
     Some(
         Failure::new(one_line(&message))
             .kind(FailureKind::Refused)
             .help("make a plan that is compared with the service: pushplan plan --out FILE"),
     )
-}
-
-/// Turns a sentence into part of another one.
-fn lower(words: &str) -> String {
-    let mut letters = words.chars();
-    let first = letters.next().map(|first| first.to_lowercase().to_string()).unwrap_or_default();
-    first + letters.as_str().trim_end_matches('.')
 }

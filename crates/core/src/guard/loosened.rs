@@ -112,10 +112,7 @@ pub fn remembered(now: &Safeguards, ledger: &Ledger, left_out: &BTreeSet<Address
 fn exempt(exemption: &Exemption) -> (String, String) {
     let title = |code: &str| codes::code(code).map(|code| format!(" ({})", code.title)).unwrap_or_default();
     match exemption {
-        Exemption::Broadcast => (
-            "lifecycle.broadcast".to_owned(),
-            "broadcast: true was added: no guard stops it from reaching every device".to_owned(),
-        ),
+        Exemption::Broadcast => ("lifecycle.broadcast".to_owned(), "broadcast: true was added".to_owned()),
         Exemption::Allow(code) => (
             "lifecycle.allow".to_owned(),
             format!("allow: {code} was added: this check no longer applies to it{}", title(code)),
@@ -152,7 +149,7 @@ fn of_target(before: &Safeguards, now: &Safeguards) -> Vec<(String, String)> {
         add("on_drift", "on_drift is now overwrite, was stop: edits in the dashboard are undone".to_owned());
     }
     if *max_deletes > before.max_deletes {
-        let (was, now) = (before.max_deletes, count(*max_deletes, "thing"));
+        let (was, now) = (before.max_deletes, count(*max_deletes, "resource"));
         add("max_deletes", format!("max_deletes is now {max_deletes}, was {was}: one plan may delete {now}"));
     }
     if let Some(was) = before.quiet_hours.filter(|was| is_shortened(*was, *quiet_hours)) {

@@ -191,12 +191,14 @@ impl Why {
         match self {
             Self::NotYet => format!("not on {from} yet"),
             Self::Newer => format!("your latest version is not on {from} yet; the version on {from} is promoted"),
-            Self::Older => format!("your latest version is not on {from} yet; the version on {from} is already here"),
+            Self::Older => {
+                format!("your latest version is not on {from} yet; the version on {from} is already on this target")
+            }
             Self::OfTarget(path) => {
-                let what = if path.is_empty() { "what it says" } else { path };
+                let what = if path.is_empty() { "its content" } else { path };
                 format!(
-                    "blocked: your files have changed since it was applied to {from}, and {what} may be for {from} \
-                        only; apply it to {from} first"
+                    "blocked: {what} on {from} may be for {from} only, and your files have changed since, so pushplan \
+                     cannot check that; apply it to {from} first"
                 )
             }
             Self::NotInGit => format!("blocked: {from} has it, but your files no longer do; apply {from} first"),

@@ -50,7 +50,7 @@ impl Basis {
                 };
                 Some(match is_new {
                     true => format!("{what}. This target is not in that commit, so everything is new."),
-                    false => format!("{what}: as if only those had been applied."),
+                    false => format!("{what}, as if {} had just been applied.", commit.name),
                 })
             }
         }

@@ -57,12 +57,12 @@ impl Gone {
     /// The advice to remove it from git.
     pub fn way_out(&self) -> String {
         let place = match &self.place {
-            Some(DeclaredAt { file, line }) => format!("remove it from {file}:{line}"),
-            None => "remove it from your files".to_owned(),
+            Some(DeclaredAt { file, line }) => format!("Delete it in {file}:{line}"),
+            None => "Delete it in your files".to_owned(),
         };
         format!(
-            "To remove it from git, {place}: the next apply removes it from the ledger. If you keep it, `pushplan \
-                plan` shows what happens to it"
+            "{place}; the next apply then removes it from the ledger. If you keep it, `pushplan plan` shows what \
+             happens to it"
         )
     }
 }

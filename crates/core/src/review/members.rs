@@ -62,7 +62,7 @@ impl Regrouping<'_> {
     pub fn several(&self) -> &'static str {
         match self.is_after {
             true => "changes the tags of several members",
-            false => "gives or takes several channels",
+            false => "adds or removes several channels",
         }
     }
 }
@@ -97,9 +97,11 @@ impl<'p> Regroupings<'p> {
         let tags = if channels.is_empty() { BTreeMap::new() } else { user_tags(plan) };
         let mut all: Vec<Regrouping<'p>> = Vec::new();
         for (number, (change, Belonging { user, channel, gains })) in channels.into_iter().enumerate() {
-            let verb = if gains { "gives" } else { "takes" };
-            let from = if gains { "to" } else { "from" };
-            let words = format!("{verb} the channel {} {from} named user {user}", channel.id);
+            let (verb, from) = if gains { ("adds", "to") } else { ("removes", "from") };
+            let words = match *change.address.resource().key == *user {
+                true => format!("{verb} the channel {}", channel.id),
+                false => format!("{verb} the channel {} {from} the named user {user}", channel.id),
+            };
             let whose = Selector::Channel(channel.key, at(channel.id));
             let mut add = |condition: Condition, whose: Selector, gains: bool| {
                 all.push(Regrouping {
@@ -135,8 +137,8 @@ impl<'p> Regroupings<'p> {
             }
             for (change, Tagging { removed, tag, group, whose }) in taggings {
                 let words = match removed {
-                    false => format!("gives {} the tag {tag}", whose.who),
-                    true => format!("takes the tag {tag} from {}", whose.who),
+                    false => format!("adds the tag {tag} to {}", whose.who),
+                    true => format!("removes the tag {tag} from {}", whose.who),
                 };
                 let condition = Condition::Tag { group: group.unwrap_or_default(), tag };
                 let (whose, gains) = (whose.selector, !removed);

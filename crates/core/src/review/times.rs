@@ -313,7 +313,7 @@ mod tests {
         let review = Review::of(&plan);
         let [old] = &review.times(&plan.changes[0], Side::Before)[..] else { panic!("one time") };
         let [new] = &review.times(&plan.changes[0], Side::After)[..] else { panic!("one time") };
-        let told = "Fri 27 Nov 2026 06:00 -> 09:00 America/New_York = 14:00 UTC, in 11 days";
+        let told = "Fri 27 Nov 2026 06:00 → 09:00 America/New_York = 14:00 UTC, in 11 days";
         assert_eq!(words::changed(old, new, plan.made), told);
         assert_eq!(words::elsewhere(new, words::MOST), ["London 14:00 Fri"]);
         assert!(old.anywhere && !new.anywhere);

@@ -313,7 +313,7 @@ impl fmt::Display for Relation {
             }
             Self::Narrower { leaves } => write!(f, "narrower: nobody joins; some leave, such as {leaves}"),
             Self::Disjoint { joins, leaves } => {
-                write!(f, "disjoint: nobody who matched still matches, such as {leaves}; others join, such as {joins}")
+                write!(f, "disjoint: everyone who matched leaves, such as {leaves}; others join, such as {joins}")
             }
             Self::Different { joins, leaves } => {
                 write!(f, "different: some join, such as {joins}; some leave, such as {leaves}")

@@ -34,9 +34,12 @@ pub fn said_of(about: &About, values: &Among, not: bool) -> String {
             None => String::new(),
         },
         About::Kind => format!("on {}", listed(values, kind)),
-        About::Channel => format!("on the {}", channels(values)),
+        About::Channel => return format!("{}the {}", if not { "other than " } else { "with " }, channels(values)),
         About::Address => format!("on the open channel {}", names(values)),
-        About::NamedUser => format!("of the named user {}", names(values)),
+        About::NamedUser => {
+            let belongs = if not { "that does not belong" } else { "that belongs" };
+            return format!("{belongs} to the named user {}", names(values));
+        }
         About::List(name) => format!("on the list {}", short(name)),
         About::Subscription(name) => format!("subscribed to {}", short(name)),
         About::Place { .. } => format!("seen {}", place(about)),

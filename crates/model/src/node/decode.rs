@@ -344,14 +344,14 @@ fn undescribed(entry: &MapEntry, is_accepted: bool) -> Finding {
     let key = text::short(&entry.key, 40);
     let (message, label, note) = match is_accepted {
         true => (
-            format!("`{key}` is not described by the contract; it is sent unchanged"),
+            format!("`{key}` is not a documented field of the API; it is sent unchanged"),
             "not checked",
             "the built-in service accepts this field; your service may differ",
         ),
         false => (
-            format!("`{key}` is not described by the contract, and the built-in service refuses it"),
+            format!("`{key}` is not a documented field of the API, and the built-in service refuses it"),
             "refused by the built-in service",
-            "the contract allows further fields here without listing them, so your service may accept it",
+            "the API allows fields here that are not documented, so your service may accept it",
         ),
     };
     Finding::new(&codes::YM202, entry.key.span, message)

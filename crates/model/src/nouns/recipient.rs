@@ -55,7 +55,7 @@ impl Recipient {
         if MANY.contains(&key.to_ascii_lowercase().as_str()) {
             return Err(NoRecipient {
                 message: format!(
-                    "`{}` may be many people, but a test message goes to one recipient",
+                    "`{}` can be many people; a test message is sent to one recipient",
                     text::short(key, 40)
                 ),
                 help: "write one recipient, such as named_user:qa-1 or ios_channel:ID; for an audience, declare a \

@@ -113,8 +113,8 @@ impl Decode for Schedule {
                     format!("`{}` cannot be combined with `{}`", other.key, local.key),
                 )
                 .label("each device's own zone is used")
-                .related(local.key.span, "the time is already set here")
-                .help(format!("remove it; if it comes from `defaults`, write `{}: null` for this one", other.key)),
+                .related(local.key.span, "the local time is set here")
+                .help(format!("remove it, or write `{}: null` if it comes from `defaults`", other.key)),
             );
         }
         let text = reader.value::<At<Written>>(local)?;

@@ -35,7 +35,7 @@ impl Trigger {
     /// Describes the event: `the tag vip is added to a device`.
     pub fn happens(&self) -> String {
         let tagged = |tag: &str, group: Option<&str>, word: &str| match group {
-            Some(group) => format!("the tag {tag} of {group} is {word} a device"),
+            Some(group) => format!("the tag {group} = {tag} is {word} a device"),
             None => format!("the tag {tag} is {word} a device"),
         };
         match (self.tag(), self) {
@@ -154,7 +154,7 @@ fn undescribed(name: &str, node: &Node, reader: &mut Reader) -> Option<Trigger> 
             Finding::new(
                 &codes::YM202,
                 node.span,
-                format!("the trigger `{name}` is not described by the contract; it is sent unchanged"),
+                format!("the trigger `{name}` is not documented; it is sent unchanged"),
             )
             .label("not checked"),
         );

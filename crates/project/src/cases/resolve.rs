@@ -309,7 +309,8 @@ impl CaseReader<'_> {
         let missing: Vec<String> = shown.filter(|text| !expected.iter().any(|wording| wording.fits(text))).collect();
         if let Some(other) = missing.first() {
             let message = format!("a device gets one of {} variants, chosen by the service", experiment.variants.len());
-            let finding = Finding::new(&codes::YM206, first.span, message).label("only some variants");
+            let finding =
+                Finding::new(&codes::YM206, first.span, message).label("the texts do not cover every variant");
             let help = format!(
                 "list the texts of all variants, also {}, or remove `alert`",
                 text::quoted(&text::short(other, 60))

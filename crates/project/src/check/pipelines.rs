@@ -84,7 +84,7 @@ fn timing(_: &Subject, one: &Dissected, findings: &mut Findings) {
             )
             .label("which of the two?")
             .related(other.span, "the other")
-            .help("remove `timing`: the contract has `delay` in the outcome"),
+            .help("remove `timing`: the API documents only `delay` in the outcome"),
         );
     }
 }

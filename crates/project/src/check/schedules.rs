@@ -113,12 +113,12 @@ fn near(subject: &Subject, findings: &mut Findings) {
     for collision in found.found.iter().filter(|collision| told.insert(collision.other.number)) {
         let [one, other] =
             [&collision.one, &collision.other].map(|party| sendings[party.number].1.schedule.value.span());
-        let message = format!("{} goes out {}", collision.other, timing::words::collision(collision, false));
+        let message = format!("{} is sent {}", collision.other, timing::words::collision(collision, false));
         let mut finding = Finding::new(&codes::SC108, other, message)
-            .label(format!("less than {} after another message", apart.value))
-            .related(one, "the other")
+            .label(format!("less than {} from another message", apart.value))
+            .related(one, "the other message")
             .related(apart.span, "the minimum time between messages")
-            .note("if both are intended, set `lifecycle: {allow: [SC108]}` on this one");
+            .note(format!("if this is intended, set `lifecycle: {{allow: [SC108]}}` on {}", collision.other.address));
         finding.address = Some(collision.other.address.clone());
         findings.push(finding);
     }
@@ -256,7 +256,7 @@ fn in_zones(
         Finding::new(&codes::SC104, schedule.span(), message).label(format!("{} in {first}", clock(*there)));
     for (_, place, there) in disturbed.iter().take(NAMED) {
         if let Some(tag) = place.tag {
-            finding = finding.related(tag, format!("it is {} there", clock(*there)));
+            finding = finding.related(tag, format!("it is {} in this zone", clock(*there)));
         }
     }
     Some(match free_in_all(instant, zones, hours) {

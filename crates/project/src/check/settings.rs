@@ -106,7 +106,7 @@ pub fn judge(
                 some.push(format!("{} more", count - NAMED));
             }
             let noun = if count == 1 { "target" } else { "targets" };
-            finding.notes.push(format!("this holds for the {noun} {}", text::all_of(&some)));
+            finding.notes.push(format!("this is reported for the {noun} {}", text::all_of(&some)));
         }
         // The value of a variable differs from the text in the file: an edit would remove the variable.
         finding.fix = finding.fix.filter(|fix| !sources.text(fix.at).contains("${"));

@@ -68,7 +68,7 @@ impl Appearance {
         match (fit.whole, self.characters) {
             (true, 0) => "no text".to_owned(),
             (true, 1) => "the only character".to_owned(),
-            (true, all) => format!("all {all} characters"),
+            (true, all) => format!("shows all {all} characters"),
             (false, all) => format!("{} of {all} characters", fit.characters),
         }
     }

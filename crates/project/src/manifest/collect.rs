@@ -163,7 +163,7 @@ fn known_kind(key: &At<String>, findings: &mut Findings) -> Option<&'static Kind
 
 fn not_read(kind: &Kind, key: &At<String>) -> Finding {
     let near = to_key(&format!("{}-{}", kind.noun, key.value));
-    Finding::new(&codes::YM209, key.span, format!("the {} `{}` is ignored", kind.noun, text::short(key, 40)))
+    Finding::new(&codes::YM209, key.span, format!("the {} `{}` would be ignored", kind.noun, text::short(key, 40)))
         .label("begins with x-")
         .note(
             "keys that begin with x- are ignored: they are for your own data, at the top of a file or inside a \

@@ -392,7 +392,10 @@ impl Project {
         match text::nearest(name, names.iter().copied()) {
             Some(near) => finding.help(format!("did you mean `{near}`?")),
             None if names.is_empty() => finding.help("add [targets.<name>] to pushplan.toml"),
-            None => finding.help(format!("expected {}", text::any_of(&groups::some(names)))),
+            None => match groups::some(names).as_slice() {
+                [only] => finding.help(format!("the only one is `{only}`")),
+                several => finding.help(format!("expected {}", text::any_of(several))),
+            },
         }
     }
 

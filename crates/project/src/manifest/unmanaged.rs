@@ -96,7 +96,7 @@ fn inspect_pruned(key: &At<String>, target: &Target) -> Option<Finding> {
     }
     let is_documented = target.api.as_ref().is_some_and(|level| level.value == Level::Documented);
     (is_documented && kind.api.list(Level::Documented).is_empty()).then(|| {
-        wrong(format!("{nouns} cannot be pruned here: this level of the API does not list them"))
+        wrong(format!("{nouns} cannot be pruned here: the API of this target cannot list them"))
             .label("cannot be pruned")
             .help("remove it, or set `api = \"extended\"` if the service supports it")
     })

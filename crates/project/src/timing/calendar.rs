@@ -142,7 +142,10 @@ pub fn calendar(desired: &Desired, asked: &CalendarRequest) -> Calendar {
             times: Times::new(when, &schedule.zone, reached, asked.quiet),
             message: message(&said),
             who: if variant.is_some() {
-                format!("a part of {}", audience::words(audience))
+                match audience::words(audience).as_str() {
+                    "everyone" => "a share of all devices".to_owned(),
+                    words => format!("a share of {words}"),
+                }
             } else {
                 audience::words(audience)
             },

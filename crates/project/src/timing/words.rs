@@ -91,10 +91,10 @@ pub fn brief_change(old: &Times, new: &Times) -> String {
     let offset = other_offset(old, new);
     match alike && !by_own_clock(new) {
         true if local(old).date() == local(new).date() => {
-            format!("{} -> {} {}{offset}", written(old), clock(local(new)), zone(&new.zone))
+            format!("{} → {} {}{offset}", written(old), clock(local(new)), zone(&new.zone))
         }
-        true => format!("{} -> {} {}{offset}", written(old), written(new), zone(&new.zone)),
-        false => format!("{} -> {}{offset}", written_in(old), written_in(new)),
+        true => format!("{} → {} {}{offset}", written(old), written(new), zone(&new.zone)),
+        false => format!("{} → {}{offset}", written_in(old), written_in(new)),
     }
 }
 
@@ -107,7 +107,7 @@ pub fn changed(old: &Times, new: &Times, now: Timestamp) -> String {
         () if was.date() == is.date() => (written(old), clock(is)),
         () => (written(old), written(new)),
     };
-    format!("{was} -> {is} {}{}", rest(new, now), other_offset(old, new))
+    format!("{was} → {is} {}{}", rest(new, now), other_offset(old, new))
 }
 
 /// The change of a zone's offset between two times: `; UTC+2 by then, not UTC+1`.
@@ -318,20 +318,20 @@ mod tests {
         for (new, words) in [
             (
                 at("2027-03-29T13:00Z", "America/New_York"),
-                "Fri 27 Nov 2026 06:00 -> Mon 29 Mar 2027 09:00 America/New_York = 13:00 UTC, in 133 days; \
+                "Fri 27 Nov 2026 06:00 → Mon 29 Mar 2027 09:00 America/New_York = 13:00 UTC, in 133 days; \
                  UTC-04 by then, not UTC-05 (daylight saving)",
             ),
             (
                 at("2026-11-27T14:00Z", "America/New_York"),
-                "Fri 27 Nov 2026 06:00 -> 09:00 America/New_York = 14:00 UTC, in 11 days",
+                "Fri 27 Nov 2026 06:00 → 09:00 America/New_York = 14:00 UTC, in 11 days",
             ),
             (
                 at("2026-11-28T14:00Z", "America/New_York"),
-                "Fri 27 Nov 2026 06:00 -> Sat 28 Nov 2026 09:00 America/New_York = 14:00 UTC, in 12 days",
+                "Fri 27 Nov 2026 06:00 → Sat 28 Nov 2026 09:00 America/New_York = 14:00 UTC, in 12 days",
             ),
             (
                 by_own_clock("2026-11-27T09:00"),
-                "Fri 27 Nov 2026 06:00 America/New_York -> Fri 27 Nov 2026 09:00 in recipients' local time, \
+                "Fri 27 Nov 2026 06:00 America/New_York → Fri 27 Nov 2026 09:00 in recipients' local time, \
                  from Thu 26 Nov 19:00 UTC to Fri 27 Nov 21:00 UTC",
             ),
         ] {

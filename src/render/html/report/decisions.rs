@@ -25,7 +25,7 @@ const RISKS: [(Risk, &str, &str); 5] = [
     (Risk::Stuck, "Waits for you", "asks"),
     (Risk::NoWayBack, "Cannot be undone", "danger"),
     (Risk::Deletes, "Deletes", "old"),
-    (Risk::ByHand, "By hand", "asks"),
+    (Risk::ByHand, "Manual steps", "asks"),
 ];
 
 impl PageReport<'_> {

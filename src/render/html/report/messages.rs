@@ -94,13 +94,13 @@ impl PageReport<'_> {
                     @if row.is_by_hand { p.asks { (messages::BY_HAND) } }
                     @for because in &row.because {
                         p.faint {
-                            "because " @match &because.address { Some(address) => (self.link(address)), None => code { (because.name) } } " " (one_line(&because.words))
+                            "because " (because.part) @match &because.address { Some(address) => (self.link(address)), None => code { (because.name) } } " " (one_line(&because.words))
                             @if let Some(place) = because.place() { " " span.place { (one_line(&place)) } }
                         }
                     }
                 })))
                 (cell("When", row.when.as_ref().map(|when| html! {
-                    p { (one_line(&when.replace(" -> ", " → "))) }
+                    p { (one_line(when)) }
                     @if let Some(quiet) = &row.quiet { p.asks { (one_line(quiet)) } }
                 })))
             }

@@ -142,7 +142,7 @@ fn tally(blocks: &[&Block]) -> String {
         *numbers.entry(block.action).or_default() += 1;
     }
     let told = |(action, number): (&Action, &usize)| match action {
-        Action::ByHand => format!("{number} by hand"),
+        Action::ByHand => count(*number, "manual step"),
         action => format!("{number} to {}", action.word()),
     };
     numbers.iter().map(told).collect::<Vec<_>>().join(", ")

@@ -15,7 +15,7 @@ impl PageReport<'_> {
         html! {
             header.top {
                 p.over {
-                    "Plan " b { (self.digest.short()) } " for " bdi { (one_line(&plan.origin)) }
+                    "Plan " b { (self.digest.short()) } " for " bdi { (one_line(&plan.target)) } " (" (service(&plan.origin)) ")"
                 }
                 h1 { (self.headline()) }
                 @if self.decides() || loosened::is_any(&self.view) { (self.verdict()) }
@@ -135,6 +135,11 @@ impl PageReport<'_> {
     }
 }
 
+/// What a service is called.
+fn service(origin: &str) -> String {
+    if origin == "built-in" { "built-in service".to_owned() } else { one_line(origin) }
+}
+
 fn badge(mood: &str, sign: &str, number: usize, words: &str) -> Markup {
     html! {
         li class=(format!("badge {mood}")) {
@@ -146,7 +151,7 @@ fn badge(mood: &str, sign: &str, number: usize, words: &str) -> Markup {
 fn told(action: Action) -> Option<String> {
     match action {
         Action::Keep | Action::Past => None,
-        Action::ByHand => Some("by hand".to_owned()),
+        Action::ByHand => Some("manual".to_owned()),
         action => Some(format!("to {}", action.word())),
     }
 }

@@ -49,7 +49,7 @@ fn effect(who: &Who) -> Markup {
             p.effect {
                 span class=(format!("chip {}", mood(effect))) { (headline(effect)) }
                 " " span dir="auto" { (one_line(&rest(effect))) }
-                @if !is_edited(who) { " (through a segment that it names)" }
+                @if !is_edited(who) { " (through a segment in the audience)" }
             }
         }
     }

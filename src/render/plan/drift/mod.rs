@@ -17,7 +17,7 @@ use crate::nouns::on_drift::OnDrift;
 use crate::plan::{Action, Change, Plan};
 use crate::render::Repetition;
 use crate::render::layout::{Row, Words};
-use crate::text::{count, quoted, short};
+use crate::text::{all_of, count, quoted, short};
 
 /// The number of characters of a name that are shown.
 const NAME: usize = 80;
@@ -63,7 +63,10 @@ impl<'d> ShownDrift<'d> {
         let address = &block.address;
         let mut rows = Vec::new();
         if let Some(at) = block.changes().filter_map(|change| self.drift.edited.get(&change.address)).max() {
-            let words = format!("{}, {}", words::moment(*at), words::distance(self.plan.made, *at));
+            let words = match words::distance(self.plan.made, *at).as_str() {
+                "now" => format!("{}, just now", words::moment(*at)),
+                distance => format!("{}, {distance}", words::moment(*at)),
+            };
             rows.push(Row::new("edited", Words::new(&words)));
         }
         let ignored: Vec<&str> = block.changes().flat_map(|change| &change.ignored).map(String::as_str).collect();
@@ -124,13 +127,13 @@ impl<'d> ShownDrift<'d> {
         self.again.other(&format!("apply --only {address}{allowed}"))
     }
 
-    /// `2 changed, 1 added, 14 as applied`.
+    /// `2 changed, 1 added, 14 unchanged`.
     pub(in crate::render) fn counts(&self) -> String {
         let drift = self.drift;
         let all = [(drift.changed(), "changed"), (drift.removed(), "removed"), (drift.added.len(), "added")];
         let mut told: Vec<String> =
             all.iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")).collect();
-        told.push(format!("{} as applied", drift.kept()));
+        told.push(format!("{} unchanged", drift.kept()));
         if drift.unasked > 0 {
             told.push(format!("{} not checked", drift.unasked));
         }
@@ -153,18 +156,24 @@ impl<'d> ShownDrift<'d> {
         if drift.untold > 0 {
             let number = drift.untold;
             told.push(format!(
-                "{} that pushplan manages {} not compared: the API cannot read them.",
-                count(number, "thing"),
-                are(number)
+                "{} {} not compared, because the API cannot read {}.",
+                count(number, "managed resource"),
+                are(number),
+                if number == 1 { "it" } else { "them" }
             ));
         }
         let undated: usize = drift.undated.values().sum();
         if undated > 0 {
-            let kinds: Vec<String> = drift.undated.iter().map(|(kind, number)| format!("{number} in {kind}")).collect();
-            let (things, have) = (count(undated, "thing"), if undated == 1 { "is" } else { "are" });
+            let noun = |key: &str, number: usize| match kinds::kind(key) {
+                Some(kind) if number == 1 => kind.noun.to_owned(),
+                Some(kind) => kind.plural(),
+                None => key.to_owned(),
+            };
+            let all = drift.undated.iter().map(|(kind, number)| format!("{number} unmanaged {}", noun(kind, *number)));
+            let they = if undated == 1 { "it was" } else { "they were" };
             told.push(format!(
-                "{things} that {have} not managed may be new: the service does not report when they were created ({}).",
-                kinds.join(", ")
+                "{} may be new: the service does not say when {they} created.",
+                all_of(&all.collect::<Vec<_>>())
             ));
         }
         if !drift.in_doubt.is_empty() {
@@ -178,18 +187,18 @@ impl<'d> ShownDrift<'d> {
     /// The message if there is no drift.
     fn nothing(&self) -> String {
         let target = short(&self.plan.target, NAME);
-        let own = count(self.drift.kept(), "managed thing");
+        let own = count(self.drift.kept(), "managed resource");
         match self.drift.since {
             None => format!("Nothing was applied to {target} yet, so there is nothing to compare."),
             Some(at) if self.drift.unasked > 0 => format!(
                 "No drift in the selected part: {own} on {target}, {} ({}). Not selected: {}.",
                 self.since(),
                 words::moment(at),
-                count(self.drift.unasked, "thing")
+                count(self.drift.unasked, "resource")
             ),
             Some(at) => {
-                let last = if self.drift.was_applied { "as it was last applied" } else { "as adopted" };
-                format!("No drift. {target} is {last} on {} ({own}).", words::moment(at))
+                let last = if self.drift.was_applied { "the last apply" } else { "the adoption" };
+                format!("No drift: {target} is unchanged since {last} on {} ({own}).", words::moment(at))
             }
         }
     }

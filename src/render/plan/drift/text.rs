@@ -28,7 +28,12 @@ fn done(out: &mut String, shown: &ShownDrift, style: Style) {
     let since = shown.drift.since.map(|at| format!(" ({})", words::moment(at))).unwrap_or_default();
     let target = short(&shown.plan.target, super::NAME);
     let heading = Words::default().paint("≠", Paint::Asks);
-    layout::paragraph(out, &heading.and(&format!(" Done on {target} {}{since}:", shown.since())), 0, style);
+    layout::paragraph(
+        out,
+        &heading.and(&format!(" Changed on {target} {}{since}, not by pushplan:", shown.since())),
+        0,
+        style,
+    );
     out.push('\n');
     at_stake(out, &view, None, style);
     for block in &view.blocks {

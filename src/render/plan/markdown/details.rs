@@ -79,15 +79,15 @@ fn gist(view: &PlanView, block: &Block, drifted: bool) -> String {
         }
         Action::Create => Some(format!("new {}", words::noun(change))),
         Action::Delete => Some("deleted".to_owned()),
-        Action::Adopt => Some("taken up as it is".to_owned()),
+        Action::Adopt => Some("adopted as it is".to_owned()),
         Action::Forget => Some("removed from the ledger".to_owned()),
         _ => None,
     };
     match block.risk {
         Risk::Sends => of_parts(block),
         Risk::Stuck => "waits for a decision".to_owned(),
-        Risk::ByHand => "by hand".to_owned(),
-        Risk::Text => says(view, change).map(|says| format!("says “{says}”")).unwrap_or_default(),
+        Risk::ByHand => "manual step".to_owned(),
+        Risk::Text => says(view, change).map(|says| format!("new text “{says}”")).unwrap_or_default(),
         Risk::Time => first(when::rows(view, change)).map(|row| plain(&row)).unwrap_or_default(),
         _ => by_action().or_else(effect).or_else(|| first(content::rows(change)).map(labelled)).unwrap_or_default(),
     }
@@ -107,8 +107,7 @@ fn of_parts(block: &Block) -> String {
     match block.parts.len() {
         _ if block.action == Action::Delete => "deleted".to_owned(),
         0 => String::new(),
-        1 => format!("1 of {} changes", block.total),
-        number => format!("{number} of {} change", block.total),
+        number => format!("{number} changed, {} unchanged", block.total.saturating_sub(number)),
     }
 }
 
@@ -118,7 +117,7 @@ pub fn line(block: &Block) -> String {
         Risk::Sends => of_parts(block),
         Risk::Stuck => "waits for a decision".to_owned(),
         _ => match block.action {
-            Action::ByHand => "by hand".to_owned(),
+            Action::ByHand => "manual step".to_owned(),
             Action::Keep => "kept".to_owned(),
             action => action.word().to_owned(),
         },

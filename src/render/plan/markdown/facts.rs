@@ -247,8 +247,6 @@ fn of_pieces(pieces: &[Piece], characters: usize) -> String {
         // Gaps of the terminal form become commas.
         let text = match piece.text.as_str() {
             "   " => ", ".to_owned(),
-            // Arrows that pushplan writes become a character that needs no escape.
-            text if text == " -> " || piece.paint == Paint::Changed => text.replace(" -> ", " → "),
             text => text.to_owned(),
         };
         match parts.last_mut().filter(|(_, before)| !before && !copied) {

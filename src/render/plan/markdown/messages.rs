@@ -92,13 +92,12 @@ fn row(row: &MessageRow) -> String {
     for because in &row.because {
         let address = code(&short(&because.name, CELL));
         let place = because.place().map(|place| format!(" ({})", code(&short(&place, CELL)))).unwrap_or_default();
-        who.push(format!("because {address} {}{place}", text(&because.words)));
+        who.push(format!("because {}{address} {}{place}", because.part, text(&because.words)));
     }
     if row.is_by_hand {
         who.push(text(messages::BY_HAND));
     }
-    let when: Vec<String> =
-        [&row.when, &row.quiet].into_iter().flatten().map(|words| text(&words.replace(" -> ", " → "))).collect();
+    let when: Vec<String> = [&row.when, &row.quiet].into_iter().flatten().map(|words| text(words)).collect();
     let cells = [what.clone(), message.join("<br>"), who.join("<br>"), when.join("<br>")];
     let line: String = cells.iter().map(|cell| format!(" {cell} |")).collect();
     match line.len() > LARGEST {

@@ -43,7 +43,7 @@ pub fn named(target: &str) -> String {
 /// The target and the counts of changes.
 pub fn heading(view: &PlanView, ahead: &NextSteps) -> String {
     let target = markdown::text(&short(&view.plan.target, NAME));
-    let pressing: String = pressing(view).iter().map(|(words, _)| format!(" **{words}**")).collect();
+    let pressing: String = pressing(view).iter().map(|(words, _)| format!(" **{}**", markdown::text(words))).collect();
     let (changing, staying) = (changing(view), staying(view).join(", "));
     // Changes to the ledger only do not count.
     let changing = if changing.is_empty() { "nothing to apply".to_owned() } else { changing.join(", ") };
@@ -78,7 +78,7 @@ pub fn near(view: &PlanView, most: usize) -> Cut {
     let summary = if found.is_empty() { String::new() } else { format!("{summary}\n\n") };
     let head = &format!("### Close together\n\n{summary}");
     let line = |one: &&Collision| {
-        let words = format!("goes out {}", collision(one, true));
+        let words = format!("is sent {}", collision(one, true));
         let address = markdown::code(&short(&one.one.to_string(), LINE));
         format!("- {address} {}\n", markdown::text(&short(&words, LINE)))
     };
@@ -203,10 +203,10 @@ pub fn footer(view: &PlanView, ahead: &NextSteps) -> String {
         false => String::new(),
     };
     format!(
-        "{next}\n\n---\n\nPlan `{}` for {} at {}{saved}. Made {} by {}{until}.\n{}",
+        "{next}\n\n---\n\nPlan `{}` for {} ({}){saved}. Made {} by {}{until}.\n{}",
         view.digest().short(),
         code(&plan.target),
-        code(&plan.origin),
+        if plan.origin == "built-in" { "the built-in service".to_owned() } else { code(&plan.origin) },
         words::moment(plan.made),
         code(&format!("pushplan {}", plan.tool)),
         unmanaged(view),

@@ -88,7 +88,7 @@ fn changed_page(path: &str, old: &Page, new: &Page) -> Vec<Piece> {
     for (number, (old, new)) in links.iter().take(FIELDS).enumerate() {
         pieces.push(Piece::Same(if number == 0 { format!("; {path} links: ") } else { ", ".to_owned() }));
         pieces.extend(old.map(|old| Piece::Goes(short(old, TEXT))));
-        pieces.extend((old.is_some() && new.is_some()).then(|| Piece::Same(" -> ".to_owned())));
+        pieces.extend((old.is_some() && new.is_some()).then(|| Piece::Same(" → ".to_owned())));
         pieces.extend(new.map(|new| Piece::Comes(short(new, TEXT))));
     }
     if links.len() > FIELDS {

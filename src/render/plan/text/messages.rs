@@ -101,7 +101,7 @@ fn message_row(row: &MessageRow, next: Option<&MessageRow>) -> Row {
     let is_said = next.is_some_and(|next| next.because == row.because);
     for because in row.because.iter().filter(|_| !is_said) {
         let place = because.place().map(|place| format!(" ({place})")).unwrap_or_default();
-        let words = format!("because {} {}", because.name, because.words);
+        let words = format!("because {}{} {}", because.part, because.name, because.words);
         out = out.line(Words::new(&words).paint(&place, Paint::Faint));
     }
     out

@@ -18,8 +18,7 @@ pub fn people(out: &mut String, view: &PlanView, style: Style) {
         let mut rows: Vec<Row> = Vec::new();
         for person in &devices {
             rows.push(Row::new(person.part(), Words::new(&person.words())).paint(paint(person)));
-            let short = |label| if person.is_same { "both" } else { label };
-            rows.extend(person.sides().into_iter().map(|(label, side)| timeline(short(label), side)));
+            rows.extend(person.sides().into_iter().map(|(label, side)| timeline(label, side)));
         }
         rows.extend(of.note.as_ref().map(|note| Row::new("note", Words::new(note))));
         layout::rows(out, &rows, 4, style);

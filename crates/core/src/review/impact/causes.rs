@@ -16,10 +16,12 @@ use crate::plan::{Action, Change, DeclaredAt, Moved};
 use crate::review::departed::Departed;
 use crate::review::fields::{Difference, Field};
 use crate::review::members::Regrouping;
-use crate::review::{Mark, Review, Side, after, before, start};
+use crate::review::{Mark, Marked, Review, Side, after, before, start};
 
 /// The field of a variable with its default value.
 const DEFAULT: &str = "default_value";
+/// What becomes of a segment that changes in more than one condition.
+pub(super) const OTHER_CONDITIONS: &str = "has other conditions";
 /// The parts of a push that templates can define.
 const SAID: [&str; 2] = ["notification", "message"];
 
@@ -108,7 +110,7 @@ impl<'p> Review<'p> {
         names.iter().find_map(|name| {
             let filled = self.plan.told.variables.get(name)?;
             let was = filled_before(&filled.value, old, new)?;
-            let words = format!("is {} instead of {}", quoted(&filled.value), quoted(was));
+            let words = format!("changes from {} to {}", quoted(was), quoted(&filled.value));
             let cause = MessageCause::of(change.address.clone(), filled.place.clone(), words);
             Some(MessageCause { origin: Some(format!("var.{name}")), ..cause })
         })
@@ -236,14 +238,19 @@ impl<'p> Review<'p> {
 
     fn of_segment(&self, segment: &Change, user: &Change) -> MessageCause {
         let who = self.who(segment);
-        let marked = |mark: Mark, joins: bool| -> Vec<&str> {
-            let own = who.iter().flat_map(|who| &who.tree).filter(|line| line.mark == mark);
-            own.map(|line| line.line.text.as_str()).filter(|text| is_join(text) == joins).collect()
+        let tree: Vec<&Marked> = who.iter().flat_map(|who| &who.tree).collect();
+        let marked = |mark: Mark, joins: bool| -> Vec<usize> {
+            let is_one = |at: &usize| tree[*at].mark == mark && is_join(&tree[*at].line.text) == joins;
+            (0..tree.len()).filter(is_one).collect()
         };
-        let lines = |mark: Mark| marked(mark, false);
-        let (mut gone, mut come) = (lines(Mark::Goes), lines(Mark::Comes));
+        let joins = |mark: Mark| -> Vec<&str> {
+            marked(mark, true).into_iter().map(|at| tree[at].line.text.as_str()).collect()
+        };
+        let (was, is) = (joins(Mark::Goes), joins(Mark::Comes));
+        let is_joined_otherwise = !was.is_empty() && !is.is_empty() && was != is;
+        let (mut gone, mut come) = (marked(Mark::Goes, false), marked(Mark::Comes, false));
         // A line that only moved within the tree is no news.
-        gone.retain(|text| match come.iter().position(|other| other == text) {
+        gone.retain(|at| match come.iter().position(|other| tree[*other].line.text == tree[*at].line.text) {
             Some(at) => {
                 come.remove(at);
                 false
@@ -253,15 +260,16 @@ impl<'p> Review<'p> {
         let words = match (segment.action, &gone[..], &come[..]) {
             (Action::Create, ..) => "is new".to_owned(),
             (Action::Delete, ..) => "is deleted".to_owned(),
-            (_, [one], []) => format!("no longer contains {}", quoted(one)),
-            (_, [], [one]) => format!("now contains {}", quoted(one)),
-            (_, [old], [new]) => format!("contains {} instead of {}", quoted(new), quoted(old)),
-            (_, [], []) => match (&marked(Mark::Goes, true)[..], &marked(Mark::Comes, true)[..]) {
-                (["all of"], ["any of"]) => "needs any of its conditions, no longer all of them".to_owned(),
-                (["any of"], ["all of"]) => "needs all of its conditions, no longer any of them".to_owned(),
-                _ => "changes".to_owned(),
+            (_, [], []) => match (&was[..], &is[..]) {
+                (["all of"], ["any of"]) => "requires any of its conditions, no longer all of them".to_owned(),
+                (["any of"], ["all of"]) => "requires all of its conditions, no longer any of them".to_owned(),
+                _ => OTHER_CONDITIONS.to_owned(),
             },
-            _ => "changes".to_owned(),
+            _ if is_joined_otherwise => OTHER_CONDITIONS.to_owned(),
+            (_, [one], []) => format!("no longer {}", required(&tree, *one)),
+            (_, [], [one]) => format!("now {}", required(&tree, *one)),
+            (_, [old], [new]) => format!("no longer {} and now {}", required(&tree, *old), required(&tree, *new)),
+            _ => OTHER_CONDITIONS.to_owned(),
         };
         let address = Address::new(Segment::KEY, segment.address.key.clone());
         let is_exclusion = self.shrunk_exclusions(user).contains(&segment.address.key);
@@ -320,6 +328,20 @@ fn gives(given: &Field, own: &Field) -> bool {
 /// All texts of a message.
 fn texts(spec: Option<&Value>) -> String {
     spec.map(|spec| spec["push"].to_string()).unwrap_or_default()
+}
+
+/// What a condition in a tree does there: `requires "country = US"`, `includes "country = US"` in a list of alternatives.
+fn required(tree: &[&Marked], at: usize) -> String {
+    let Marked { mark, line } = tree[at];
+    let is_above =
+        |other: &&&Marked| other.line.depth < line.depth && (other.mark == *mark || other.mark == Mark::Same);
+    let join = tree[..at].iter().rev().find(is_above).map_or("", |above| above.line.text.as_str());
+    match (join, line.text.strip_prefix("not ")) {
+        ("any of" | "not all of", _) => format!("includes {}", quoted(&line.text)),
+        ("none of", _) => format!("excludes {}", quoted(&line.text)),
+        (_, Some(excluded)) => format!("excludes {}", quoted(excluded)),
+        (_, None) => format!("requires {}", quoted(&line.text)),
+    }
 }
 
 /// Whether a line of a tree only introduces the lines below it.

@@ -29,14 +29,14 @@ impl MessageChange {
         let (old, new) = (self.text.old.as_deref()?, self.text.new.as_deref()?);
         if old == new {
             let [field] = &self.text.fields[..] else { return None };
-            return Some(format!("something else in {}", short(&field.path, TEXT)));
+            return Some(format!("field {}", short(&field.path, TEXT)));
         }
         let (old, new) = (plain(old), plain(new));
         if old.is_empty() || new.is_empty() || old == new {
             return None;
         }
         let (old, new) = from_the_change(&old, &new);
-        Some(format!("{} instead of {}", quoted_short(&new, TEXT), quoted_short(&old, TEXT)))
+        Some(format!("text from {} to {}", quoted_short(&old, TEXT), quoted_short(&new, TEXT)))
     }
 
     /// The only time that changes: `Fri 27 Nov 2026 06:00 -> 09:00 America/New_York`.
@@ -46,13 +46,21 @@ impl MessageChange {
         moved.next().is_none().then(|| words::brief_change(was, is))
     }
 
-    /// A device that joins and one that leaves: `an iOS device in FR joins, for example`.
+    /// A device that joins and one that leaves: `for example an iOS device in FR`.
     pub(super) fn example(&self) -> Option<String> {
         let relation = self.audience.relation.as_ref()?;
-        let joins = relation.joins().map(|device| format!("{} joins", short(&device.to_string(), DEVICE)));
-        let leaves = relation.leaves().map(|device| format!("{} leaves", short(&device.to_string(), DEVICE)));
+        let joins = relation.joins().map(|device| short(&device.to_string(), DEVICE));
+        let leaves = relation.leaves().map(|device| format!("no longer {}", short(&device.to_string(), DEVICE)));
         let both: Vec<String> = joins.into_iter().chain(leaves).collect();
-        (!both.is_empty()).then(|| format!("{}, for example", all_of(&both)))
+        (!both.is_empty()).then(|| format!("for example {}", all_of(&both)))
+    }
+
+    /// Its trigger, and its delay as it was and as it will be, if only that changes.
+    pub fn new_delay(&self) -> Option<(&str, &str, &str)> {
+        let (was, before) = self.trigger.0.as_deref()?.rsplit_once(", ")?;
+        let (is, delay) = self.trigger.1.as_deref()?.rsplit_once(", ")?;
+        let (before, delay) = (before.strip_suffix(" later")?, delay.strip_suffix(" later")?);
+        (was == is && before != delay).then_some((is, before, delay))
     }
 
     /// Its trigger: `when the tag a is added to a device, no longer when the tag b is added to a device`. A delay is
@@ -60,9 +68,6 @@ impl MessageChange {
     pub(super) fn new_trigger(&self) -> Option<String> {
         let (old, new) = (self.trigger.0.as_deref()?, self.trigger.1.as_deref()?);
         let words = match (old.rsplit_once(", "), new.rsplit_once(", ")) {
-            (Some((was, before)), Some((is, delay))) if was == is => {
-                format!("when {is}, {delay} instead of {before}")
-            }
             (Some((was, before)), Some((is, delay))) if before == delay => format!("when {is}, no longer when {was}"),
             _ => format!("when {new}, no longer when {old}"),
         };

@@ -69,7 +69,7 @@ impl Found {
     fn cause(self, change: &Change, origin: &str) -> MessageCause {
         let paths: Vec<&String> = self.paths.iter().collect();
         let words = match (&self.values, &paths[..]) {
-            (Some((is, was)), _) => format!("is {} instead of {}", quoted(is), quoted(was)),
+            (Some((is, was)), _) => format!("changes from {} to {}", quoted(was), quoted(is)),
             (None, [path]) => format!("sets {path}"),
             (None, several) => format!("sets {}", count(several.len(), "field")),
         };

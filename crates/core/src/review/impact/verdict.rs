@@ -7,6 +7,7 @@ use pushplan_model::kinds::{self, Resource, Segment};
 use pushplan_model::text::{all_of, count, short};
 use pushplan_project::timing::words;
 
+use super::causes::OTHER_CONDITIONS;
 use super::sends::EACH_DEVICE;
 use super::{MessageChange, MessageClass, MessageFate, count_of};
 use crate::review::Review;
@@ -180,8 +181,8 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
     let subject = if name.is_empty() { count(messages.len(), "message") } else { name };
     let by_hand = match messages.iter().filter(|message| message.is_by_hand).count() {
         0 => String::new(),
-        some if some < messages.len() => format!(", {some} of them once a person has done their part"),
-        _ => ", once a person has done their part".to_owned(),
+        some if some < messages.len() => format!(", {some} of them once the manual steps are done"),
+        _ => " once the manual steps are done".to_owned(),
     };
     let verb = |one: &'static str, many: &'static str| if is_one { one } else { many };
     match class {
@@ -230,7 +231,7 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
                 several => format!(" and {}", count(several - 1, "more place")),
             };
             let first = clocks.first().copied().unwrap_or_default();
-            format!("{subject} {} out in quiet hours ({first}{more}){by_hand}", verb("goes", "go"))
+            format!("{subject} {} sent in quiet hours ({first}{more}){by_hand}", verb("is", "are"))
         }
         MessageClass::NewHost => {
             let hosts: BTreeSet<&str> =
@@ -242,16 +243,21 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
             format!("{subject} {} to {} for the first time{by_hand}", verb("links", "link"), all_of(&named))
         }
         MessageClass::Time => {
+            if let Some((happens, was, is)) = only(messages).and_then(MessageChange::new_delay) {
+                return format!("{subject} is sent {is} instead of {was} after {happens}{by_hand}");
+            }
             let moved = || only(messages).and_then(MessageChange::new_time);
             let trigger = || only(messages).and_then(MessageChange::new_trigger);
             let when = moved().or_else(trigger).or_else(|| shift(messages));
             let when = when.map(|words| format!(": {words}")).unwrap_or_default();
-            format!("{subject} {} out at another time{when}{by_hand}", verb("goes", "go"))
+            format!("{subject} {} sent at another time{when}{by_hand}", verb("is", "are"))
         }
         MessageClass::Text => {
             let text = only(messages).and_then(MessageChange::new_text);
-            let text = text.unwrap_or_else(|| "something else".to_owned());
-            format!("{subject} {} {text}{}{by_hand}", verb("says", "say"), only_cause(messages))
+            let is_text = messages.iter().any(|message| message.has_other_text());
+            let text = text.unwrap_or_else(|| (if is_text { "text" } else { "content" }).to_owned());
+            let (change, their) = (verb("changes", "change"), verb("its", "their"));
+            format!("{subject} {change} {their} {text}{by_hand}{}", only_cause(messages))
         }
         MessageClass::Fewer => {
             format!("{subject} {} fewer people{by_hand}{}", verb("reaches", "reach"), why(messages, is_only))
@@ -271,7 +277,7 @@ fn by_shares(class: MessageClass, messages: &[&MessageChange], name: &str) -> Op
         MessageClass::New if is_shared => Some(format!("{name} gets {}", count(messages.len(), "new variant"))),
         MessageClass::Cancelled if is_shared => Some(format!("{name} loses {number}")),
         MessageClass::More | MessageClass::Fewer if is_shared => {
-            Some(format!("{name} shows {number} to 1 in {is} of its devices instead of 1 in {was}"))
+            Some(format!("{name} shows {number} to 1 in {is} of its devices, before to 1 in {was}"))
         }
         _ => None,
     }
@@ -292,7 +298,7 @@ fn shift(messages: &[&MessageChange]) -> Option<String> {
 fn why(messages: &[&MessageChange], is_only: bool) -> String {
     let because = because(messages);
     let example = only(messages).filter(|_| is_only && because.is_empty()).and_then(MessageChange::example);
-    example.map_or(because, |words| format!(": {words}"))
+    example.map_or(because, |words| format!(", {words}"))
 }
 
 /// The only segment that causes all of the changes. Empty if a message itself was edited, because that may be more
@@ -326,7 +332,7 @@ fn words_of<'m>(key: &str, messages: &[&'m MessageChange]) -> &'m str {
     let causes = messages.iter().flat_map(|message| &message.causes);
     let mut words = causes.filter(|cause| *cause.address.key == *key).map(|cause| cause.words.as_str());
     let first = words.next().unwrap_or_default();
-    if words.all(|other| other == first) && !first.is_empty() { first } else { "changes" }
+    if words.all(|other| other == first) && !first.is_empty() { first } else { OTHER_CONDITIONS }
 }
 
 /// The only cause of all of the changes other than their own edits.

@@ -111,8 +111,8 @@ fn two_values(group: &Group, first: &At<String>, second: &At<String>) -> Finding
     let (a, b) = (text::short(first, 40), text::short(second, 40));
     let message = format!("no device has both `{a}` and `{b}` for `{}`", group.shorthand);
     let finding = Finding::new(&codes::AU119, second.span, message)
-        .label("excludes the other")
-        .related(first.span, "the other")
+        .label("excludes the first")
+        .related(first.span, "the first")
         .note("a device has one tag of this group");
     finding.help(match group.values {
         Values::Flag => "remove one of the two".to_owned(),
@@ -141,10 +141,10 @@ pub fn location(subject: &Subject, one: &Dissected, findings: &mut Findings) {
             let at = through.or(location.group.as_ref().map(|group| group.span)).unwrap_or(location.tag.span);
             let message = format!("devices with SDK {} have no tag of the group `ua_location_enabled`", sdk.tag);
             let finding = Finding::new(&codes::AU114, at, message)
-                .label("only from SDK 6.0 on")
+                .label("exists from SDK 6.0 on")
                 .related(said, "an SDK below 6.0")
                 .note("no device meets both conditions")
-                .help("remove one of the two, or choose an SDK version from 6.0.X");
+                .help("remove one of the two, or choose SDK 6.0.X or later");
             findings.push(in_part(subject, audience, finding));
         });
     }

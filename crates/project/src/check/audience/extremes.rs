@@ -182,7 +182,7 @@ fn excluded(selector: &At<Selector>, conflict: &Conflict) -> Finding {
         _ => "remove one of the conditions, or join them with `or`",
     };
     Finding::new(&codes::AU119, selector.span, conflict.to_string())
-        .label("nobody gets it")
+        .label("nobody matches")
         .note("the service accepts this silently")
         .help(help)
 }
@@ -190,7 +190,7 @@ fn excluded(selector: &At<Selector>, conflict: &Conflict) -> Finding {
 /// Adapts a finding in an impossible part of an audience: it is only a warning if other parts match.
 pub fn in_part(subject: &Subject, audience: &kinds::Audience, finding: Finding) -> Finding {
     match nobody(&followed(subject.desired, audience, &HashSet::new())) {
-        Answer::Yes(_) => finding.note("nobody gets it"),
+        Answer::Yes(_) => finding.note("nobody is in this audience"),
         Answer::No(_) | Answer::TooComplex => finding.mild(),
     }
 }

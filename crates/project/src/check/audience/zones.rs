@@ -17,7 +17,7 @@ pub fn wrong(tag: &At<String>, now: Timestamp) -> Finding {
     }
     let message = format!("{} is not among the {} time zone tags of the service", shown(tag), ZONES.len());
     let finding = Finding::new(&codes::AU104, tag.span, message).label("not in the list");
-    let finding = finding.note("the service counts a device in another zone to the nearest listed zone");
+    let finding = finding.note("the service assigns a device in another zone to the nearest listed zone");
     // The dashboard shows `America/New_York (Eastern)`.
     let name = tag.split_once(" (").map_or(tag.as_str(), |(name, _)| name);
     if let Some(zone) = ZONES.iter().find(|zone| zone.tag.eq_ignore_ascii_case(name)) {

@@ -67,7 +67,7 @@ fn other_weekday(words: &str, away: i64, weekday: Weekday, clocks: &Clocks) -> O
     let clock = clocks.wrong(|at| day(at) != Some(weekday))?;
     let is = day(clock.at)?;
     let message = format!("the text says \"{words}\", but it is sent {}", clocks.words(clock));
-    let finding = finding(&codes::SC110, message).label(format!("{} there", sentence(away, is)));
+    let finding = finding(&codes::SC110, message).label(sentence(away, is));
     let on = weekday_before(weekday, away);
     Some(match clocks.wrong(|at| day(at) == Some(weekday)).is_some() && !clocks.unknown {
         true => finding.help("use `local_scheduled_time`, or write one push for each region"),
@@ -81,13 +81,13 @@ fn weekday_before(weekday: Weekday, away: i64) -> Weekday {
     Weekday::from_monday_zero_offset((weekday.to_monday_zero_offset() - back).rem_euclid(7)).unwrap_or(weekday)
 }
 
-/// `it is Saturday`, `tomorrow is Sunday`.
+/// `it is a Saturday then`, `the next day is a Sunday`.
 fn sentence(away: i64, weekday: Weekday) -> String {
     let weekday = name(weekday);
     match away {
-        1 => format!("tomorrow is {weekday}"),
-        -1 => format!("yesterday was {weekday}"),
-        _ => format!("it is {weekday}"),
+        1 => format!("the next day is a {weekday}"),
+        -1 => format!("the day before is a {weekday}"),
+        _ => format!("it is a {weekday} then"),
     }
 }
 
@@ -114,7 +114,7 @@ fn other_weekday_of_date(words: &str, date: &NamedDate, clocks: &Clocks) -> Opti
     let message = format!("the text says \"{words}\", but {day} is a {}", name(meant.weekday()));
     let near = [meant.nth_weekday(1, weekday), meant.nth_weekday(-1, weekday)];
     let near = near.into_iter().flatten().min_by_key(|near| days_between(meant, *near).abs())?;
-    let help = format!("write {}, or {} for the {}", name(meant.weekday()), near.strftime("%-d %B"), name(weekday));
+    let help = format!("write {}, or {}, which is a {}", name(meant.weekday()), near.strftime("%-d %B"), name(weekday));
     Some(finding(&codes::SC111, message).label("the day of the week is wrong").help(help))
 }
 
@@ -131,7 +131,7 @@ fn past(words: &str, date: &NamedDate, clocks: &Clocks) -> Option<Finding> {
     let clock = clocks.wrong(|at| over(at).is_some())?;
     let meant = over(clock.at)?;
     let message = format!("the text says \"{words}\", but it is sent {}", clocks.words(clock));
-    let label = format!("{} has passed then", meant.strftime("%-d %B %Y"));
+    let label = format!("{} will have passed by then", meant.strftime("%-d %B %Y"));
     Some(finding(&codes::SC111, message).label(label).help("write a later date, or send it earlier"))
 }
 
@@ -160,7 +160,7 @@ fn until(words: &str, weekday: Weekday, clocks: &Clocks) -> Option<Finding> {
 fn only(words: &str, weekday: Weekday, clocks: &Clocks) -> Option<Finding> {
     let clock = clocks.wrong(is_over(weekday))?;
     let message = format!("the text says \"{words}\", but it is sent {}", clocks.words(clock));
-    let finding = finding(&codes::SC110, message).label(format!("{} has passed there", name(weekday)));
+    let finding = finding(&codes::SC110, message).label(format!("{} will have passed by then", name(weekday)));
     Some(match clocks.unknown || clocks.there.iter().all(|clock| is_over(weekday)(clock.at)) {
         true => finding.help(format!("send it earlier, or write the date of the intended {}", name(weekday))),
         false => finding.help("use `local_scheduled_time`, or write one push for each region"),
@@ -184,9 +184,18 @@ fn other_hour(words: &str, hours: std::ops::Range<i8>, clocks: &Clocks) -> Optio
     let message = format!("the text says \"{words}\", but it is sent {}", clocks.words(clock));
     Some(
         finding(&codes::SC110, message)
-            .label("another time of day")
+            .label(format!("it is {} for recipients", time_of_day(clock.at.hour())))
             .help("change the words, or use `local_scheduled_time`"),
     )
+}
+
+fn time_of_day(hour: i8) -> &'static str {
+    match hour {
+        5..=11 => "morning",
+        12..=17 => "afternoon",
+        18..=21 => "evening",
+        _ => "night",
+    }
 }
 
 fn name(weekday: Weekday) -> &'static str {

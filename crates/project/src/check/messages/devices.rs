@@ -38,7 +38,9 @@ fn message_center(_: &Subject, one: &Dissected, findings: &mut Findings) {
                 true => finding.note("the message may come from the push's template"),
                 false => finding,
             };
-            findings.push(finding.help(format!("remove `{}`, or send it a push without `message`", device.value)));
+            findings.push(
+                finding.help(format!("remove `{0}`, or send `{0}` a separate push without `message`", device.value)),
+            );
         }
     }
 }

@@ -128,7 +128,9 @@ fn used(_: &Subject, one: &Dissected, findings: &mut Findings) {
         let content = serde_json::to_value(&template.push).unwrap_or_default();
         placeholder_keys(&content, &mut keys);
     }
-    for key in variables.iter().map(|variable| &variable.key).filter(|key| !keys.contains(key.as_str())) {
+    // What cannot be a key has a finding of its own.
+    let unused = |key: &&At<String>| is_key(key) && !keys.contains(key.as_str());
+    for key in variables.iter().map(|variable| &variable.key).filter(unused) {
         findings.push(
             Finding::new(&codes::MS102, key.span, format!("the variable `{key}` is never used"))
                 .label("no text uses it")

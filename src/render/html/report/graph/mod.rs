@@ -93,7 +93,7 @@ impl PageReport<'_> {
                     summary { "As text" }
                     ul.rows {
                         @for (from, to) in &drawn.edges {
-                            li { (self.link(&drawn.nodes[*from].0)) " points at " (self.link(&drawn.nodes[*to].0)) }
+                            li { (self.link(&drawn.nodes[*from].0)) " refers to " (self.link(&drawn.nodes[*to].0)) }
                         }
                     }
                 }
