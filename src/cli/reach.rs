@@ -16,8 +16,8 @@ use crate::render::reach::{ReachBar, ReachView};
 
 /// Read the devices of a target, for the numbers in plans.
 ///
-/// It reads the channel list page by page and stores properties and tags in `.pushplan/`, without ids, addresses and
-/// names of users. Plans of the target then show how many devices their messages reach, and the age of these numbers.
+/// It reads the lists of named users and channels page by page and stores properties and tags in `.pushplan/`, without
+/// ids of channels and users and without addresses. Plans of the target then show how many devices their messages reach, and the age of these numbers.
 /// Plans of the built-in service count its devices without this, unless they also change tags or channels of users.
 #[derive(Debug, Args)]
 pub struct Reach {

@@ -74,10 +74,13 @@ fn json(folder: &Folder, arguments: &[&str]) -> Value {
     serde_json::from_str(&calendar(folder, &[&["--format", "json"], arguments].concat())).expect("JSON")
 }
 
+/// Compares words: a long line continues on the next one.
 fn assert_lines(text: &str, lines: &[&str]) {
-    let mut rest = text;
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (text, lines) = (words(text), lines.iter().map(|line| words(line)));
+    let mut rest = text.as_str();
     for line in lines {
-        let Some(at) = rest.find(line) else { panic!("`{line}` is not there, or not behind the one before:\n{text}") };
+        let Some(at) = rest.find(&line) else { panic!("`{line}` is not there, or not behind the one before:\n{text}") };
         rest = &rest[at + line.len()..];
     }
 }

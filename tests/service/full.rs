@@ -1,8 +1,11 @@
 //! A disk that takes no more: whoever asks for a change is told so, nothing is half done, and what was kept can be read.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
@@ -98,10 +101,12 @@ async fn fill_up(data: &Path, limit: Option<u32>) {
     assert!(refused.iter().all(|(status, _)| *status == 503), "{refused:#?}");
     assert_eq!(service.names().await, kept);
     // The one who started it is told.
-    let mut told = String::new();
+    let stderr = service.child.stderr.take().expect("piped");
+    let (said, told) = mpsc::channel();
+    thread::spawn(move || BufReader::new(stderr).lines().map_while(Result::ok).try_for_each(|line| said.send(line)));
+    let line = told.recv_timeout(Duration::from_secs(120)).expect("a line");
+    assert!(line.contains("Storage failed"), "{line:?}");
     let _ = service.child.kill();
-    service.child.stderr.take().expect("piped").read_to_string(&mut told).expect("a text");
-    assert!(told.contains("Storage failed"), "{told:?}");
     drop(service);
 
     // Elsewhere, with more room, it goes on from there.

@@ -92,7 +92,10 @@ fn a_message_that_keeps_the_old_version_of_a_segment_is_not_changed() {
     project.write(&LISTS.replace("[US, CA]", "[US, CA, MX]"));
     let told = project.good(&["plan", "--only", "segments/a"]).stdout;
     says(&told, &["No message changes.", "still uses the old version"]);
-    says(&words(&project), &["scheduled_pushes/p reaches more people: the segment a now includes \"country = MX\"."]);
+    says(
+        &words(&project),
+        &["scheduled_pushes/p reaches more people", ": the segment a now includes \"country = MX\"."],
+    );
     project.good(&["apply", "--yes", "--only", "segments/a"]);
     says(&words(&project), &["scheduled_pushes/p reaches more people", "segments/a was changed by an earlier apply"]);
 }
@@ -227,7 +230,10 @@ fn a_new_channel_does_not_hide_that_a_push_points_at_an_earlier_version_of_its_s
     assert_eq!(project.run(&["apply", "--yes"]).code, 6);
     let till = "open_channels:\n  till: {address: till-1, open: {open_platform_name: pos}, opt_in: true, tags: []}\n";
     project.write(&format!("{edited}{till}"));
-    says(&words(&project), &["DIFFERENT scheduled_pushes/p", "in AU, for example", "installs the open channel till-1"]);
+    says(
+        &words(&project),
+        &["DIFFERENT scheduled_pushes/p", ", in AU and not on the open channel", "installs the open channel till-1"],
+    );
 }
 
 #[test]

@@ -105,7 +105,7 @@ experiments:
     service.forget();
     let ran = project.good(&["apply", "--yes", "--except", "experiments/e"]);
     assert_eq!(changes(&ran), ["± segments/a"]);
-    says(&ran.stdout, &["Left out:  experiments/e", "is not deleted yet: experiments/e still points"]);
+    says(&ran.stdout, &["Left out:  experiments/e", "is not deleted yet: experiments/e still uses it"]);
     assert_eq!(service.writes(), ["POST /api/segments"]);
     assert_eq!(service.segments(), ["a", "a"]);
     // Once it is no longer left out, it is changed. The old segment goes with the new one.

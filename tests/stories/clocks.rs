@@ -167,6 +167,9 @@ scheduled_pushes:
     project.folder.write("pushplan.toml", target);
     let ran = project.run_as(&["apply", "--yes"], &service.credentials());
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["This machine's clock is ", " behind the service's.", "scheduled_pushes/sale has a time that"]);
+    says(
+        &ran.stderr,
+        &["This machine's clock is ", " behind the service's.", "the time of scheduled_pushes/sale is less than"],
+    );
     assert_eq!(service.writes(), Vec::<String>::new());
 }

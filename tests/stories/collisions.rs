@@ -25,7 +25,7 @@ fn something_of_the_same_name_stops_the_plan_until_it_is_adopted_untouched() {
     says(&ran.stderr, &["segments/vip: the service already has an unmanaged", &id, "pushplan adopt segments/vip"]);
     assert_eq!(service.writes(), Vec::<String>::new());
     let ran = project.good(&["adopt", "segments/vip"]);
-    assert_eq!(ran.stdout, format!("< segments/vip  {id}\n1 resource adopted. Next: pushplan plan\n"));
+    assert_eq!(ran.stdout, format!("segments/vip  {id}\n1 resource adopted. Next: pushplan plan\n"));
     assert_eq!(service.writes(), Vec::<String>::new());
     assert_eq!(project.changes(&[]), ["+ templates/winback"]);
     project.good(&["apply", "--yes"]);
@@ -89,7 +89,7 @@ fn everything_with_one_namesake_is_adopted_at_once() {
     }
     service.forget();
     let ran = project.good(&["adopt", "--all-matching"]);
-    says(&ran.stdout, &["< segments/a", "< segments/b", "2 resources adopted."]);
+    says(&ran.stdout, &["segments/a  ", "segments/b  ", "2 resources adopted."]);
     says(&ran.stderr, &["Skipped: 2 have the name of segments/c"]);
     assert_eq!(service.writes(), Vec::<String>::new());
     assert_eq!(changes(&project.refused(&[])), ["! segments/c"]);
@@ -185,7 +185,7 @@ fn one_thing_is_not_adopted_under_two_addresses() {
         &[&format!("{both} has the name of segments/a and of segments/a2"), "a resource has one address"],
     );
     let ran = project.good(&["adopt", "--all-matching"]);
-    assert!(ran.stdout.starts_with(&format!("< segments/b  {own}\n1 resource adopted.")), "{ran}");
+    assert!(ran.stdout.starts_with(&format!("segments/b  {own}\n1 resource adopted.")), "{ran}");
     says(&ran.stderr, &[&format!("Skipped: {both} has the name of segments/a and of segments/a2")]);
     let ran = project.run(&["adopt", "--all-matching"]);
     assert_eq!(ran.code, 7, "{ran}");

@@ -30,7 +30,7 @@ fn a_change_on_the_service_is_named_and_put_back() {
             "UTC), not in your files:",
             "who        - tag theirs",
             "+ tag lapsed",
-            "effect      when put back, different: some join, such as a device with the tag lapsed",
+            "effect     when put back, different: some join, such as a device with the tag lapsed",
             "to keep    pushplan pull segments/lapsed",
             "This plan puts it back.",
             "Plan: 1 to update, 1 unchanged. 1 reverts a change made in the dashboard.",
@@ -338,5 +338,5 @@ fn what_is_about_to_be_moved_is_told_under_the_key_that_the_files_have() {
     assert!(!ran.stdout.contains("an apply deletes it"), "{ran}");
     project.good(&["apply", "--only", "segments/b", "--yes"]);
     assert_eq!(service.segment_id("A"), id);
-    says(&project.good(&["drift"]).stdout, &["No drift."]);
+    says(&project.good(&["drift"]).stdout, &["No drift: "]);
 }

@@ -38,7 +38,7 @@ fn what_somebody_changed_removed_and_added_is_told_without_a_manifest() {
     project.good(&["apply", "--yes"]);
     says(
         &project.good(&["drift"]).stdout,
-        &["No drift: local is unchanged since the last apply on", "(4 managed resources)."],
+        &["No drift: local is unchanged since the last apply on", "(4 managed\nresources)."],
     );
     assert_eq!(project.run(&["drift", "--detailed-exitcode"]).code, 0);
 
@@ -160,7 +160,7 @@ fn a_plan_that_would_undo_an_edit_is_refused_where_that_is_wanted() {
     assert_eq!(service.writes(), Vec::<String>::new());
     let ran = project.run(&[&["plan"][..], &stop].concat());
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stdout, &["Apply will refuse this plan:", "refused: 1 thing changed on the service"]);
+    says(&ran.stdout, &["Apply will refuse this plan:", "refused: it would revert 1 change made on the service"]);
     let ran = project.run(&["plan", "--on-drift", "stop", "--format", "json", "--detailed-exitcode"]);
     assert_eq!(ran.code, 7, "{ran}");
     let plan: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
@@ -197,7 +197,7 @@ fn what_somebody_removed_or_edited_before_it_is_deleted_stops_a_plan_too() {
     project.edit("templates:\n  winback: {push: {notification: {alert: Hello there my friends}}}\n", "");
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["1 thing changed on the service", "templates/winback (push.notification.alert)"]);
+    says(&ran.stderr, &["it would revert 1 change made on the service", "templates/winback (push.notification.alert)"]);
     says(&ran.stdout, &["edited on the service since the last apply; it will still be deleted"]);
     project.good(&["apply", "--yes", "--on-drift", "overwrite"]);
     assert_eq!(service.templates(), Vec::<String>::new());

@@ -26,7 +26,7 @@ fn a_look_that_has_to_wait_says_why() {
     let ran = project.good(&["drift"]);
     says(&ran.stdout, &["templates/t"]);
     says(&ran.stderr, &["the service does not list templates/t; it may be slow, so this is checked again in "]);
-    assert_eq!(ran.stderr.matches("checking again").count(), 1, "{ran}");
+    assert_eq!(ran.stderr.matches("this is checked again").count(), 1, "{ran}");
 }
 
 #[test]

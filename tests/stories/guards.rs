@@ -400,10 +400,9 @@ fn a_push_whose_time_is_near_is_not_made() {
     let soon = Timestamp::now() + SignedDuration::from_mins(3);
     let project = Project::new(&push(&soon.strftime("%Y-%m-%dT%H:%M").to_string(), "{tag: vip}", ""));
     let service = project.serve();
-    let words = ["the time of scheduled_pushes/sale has passed ("];
+    let words = ["the time of scheduled_pushes/sale is less than 5 minutes away ("];
     announced(&project, "too_late", &words);
     refused(&project, &service, &[], &words);
-    // A target may be in more of a hurry.
     project.folder.write("pushplan.toml", "[targets.local]\nmin_lead = \"1m\"\n");
     project.good(&["apply", "--yes"]);
     assert_eq!(service.writes(), ["POST /api/schedules"]);
@@ -479,19 +478,17 @@ fn what_another_project_applied_is_not_deleted_by_the_way() {
     second.folder.write("pushplan.toml", settings("cafe"));
     let shared = shared.to_str().expect("UTF-8");
     let credentials = [&service.credentials()[..], &[("PUSHPLAN_LEDGER_DIR", shared)]].concat();
-    let ran = first.run_as(&["apply", "--yes"], &credentials);
-    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(first.run_as(&["apply", "--yes"], &credentials).code, 0);
     let ran = second.run_as(&["plan"], &credentials);
-    let words = "2 things would be deleted, and the last apply was from another project, `shop`; this is `cafe`";
+    let words = "2 resources would be deleted, and the last apply was from another project, `shop`; this is `cafe`";
     says(&ran.stdout.split_whitespace().collect::<Vec<_>>().join(" "), &[words, "--allow-deletes 2"]);
     let ran = second.run_as(&["apply", "--yes"], &credentials);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &[words, "use a separate ledger for each project", "to proceed, pass --allow-deletes 2"]);
     assert_eq!(service.segments(), ["a", "b"]);
-    // The first one goes on as before, also with deletions of its own.
+    // The first project continues, also with its own deletions.
     first.write("segments:\n  a: {criteria: {tag: a}}\n");
-    let ran = first.run_as(&["apply", "--yes"], &credentials);
-    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(first.run_as(&["apply", "--yes"], &credentials).code, 0);
     // Renamed in good faith: it says so once, and is known by its new name.
     first.folder.write("pushplan.toml", settings("store"));
     first.write("segments:\n  d: {criteria: {tag: d}}\n");

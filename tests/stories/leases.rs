@@ -257,7 +257,8 @@ fn a_run_that_slept_past_its_lease_sends_nothing_more_once_somebody_else_has_beg
 #[test]
 fn the_loser_of_a_race_says_why_it_did_nothing() {
     let project = Project::new(TWO);
-    let service = project.faulty("[[fault]]\nkind = \"delay\"\nms = 9000\nmethod = \"GET\"\ntimes = 1\n");
+    let service = project
+        .faulty("[[fault]]\nkind = \"delay\"\nms = 9000\nmethod = \"GET\"\npath = \"/api/templates\"\ntimes = 1\n");
     let slow = project.start(&["apply", "--yes"]);
     let began = Instant::now();
     while service.asked().is_empty() {

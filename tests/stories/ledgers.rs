@@ -38,7 +38,7 @@ fn a_ledger_tells_where_it_is_and_what_it_holds() {
     assert!(is_lenient(&told), "{told}");
     says(
         &told,
-        &["records     4, the last on", "read from   the first", "ours        1 resource", "locked by   nobody"],
+        &["records     4, the last on", "read from   the first", "managed     1 resource", "locked by   nobody"],
     );
     let status = json(&project, &["ledger", "status", "--format", "json"]);
     assert_eq!((&status["records"], &status["resources"], &status["run"]), (&4.into(), &1.into(), &Value::Null));
@@ -59,7 +59,7 @@ fn every_record_is_verified_and_damage_is_an_error() {
 #[test]
 fn a_compacted_ledger_is_read_from_one_record_and_forgets_nothing() {
     let (project, service) = applied();
-    says(&project.good(&["ledger", "compact"]).stdout, &["Wrote record 5, a checkpoint", "no longer from 4 records"]);
+    says(&project.good(&["ledger", "compact"]).stdout, &["Wrote record 5, a checkpoint", "not from all 4 records"]);
     assert_eq!(json(&project, &["ledger", "status", "--format", "json"])["checkpoint"], 5);
     says(&project.good(&["ledger", "compact"]).stdout, &["Nothing to do"]);
     assert_eq!(project.changes(&[]), Vec::<String>::new());

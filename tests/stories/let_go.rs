@@ -63,7 +63,7 @@ fn a_push_that_cannot_be_listed_is_adopted_on_its_authors_word() {
     );
     assert_eq!(project.run(&["adopt", "scheduled_pushes/sale", "--id", " "]).code, 64);
     let ran = project.good(&["adopt", "scheduled_pushes/sale", "--id", id]);
-    says(&ran.stdout, &["< scheduled_pushes/sale", id, "1 resource adopted"]);
+    says(&ran.stdout, &["scheduled_pushes/sale  ", id, "1 resource adopted"]);
     says(&ran.stderr, &["scheduled_pushes/sale is adopted as declared", "cannot show whether it exists"]);
     assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
     assert_eq!(pushes(&service), 1);
@@ -196,7 +196,7 @@ scheduled_pushes:
     assert_eq!(service.writes(), Vec::<String>::new());
     let plan = project.run(&["plan"]);
     assert_eq!((plan.code, changes(&plan)), (7, vec!["! segments/a".to_owned()]), "{plan}");
-    says(&plan.stdout, &["pushplan adopt segments/a", "1 by hand, 2 unchanged"]);
+    says(&plan.stdout, &["pushplan adopt segments/a", "1 manual step, 2 unchanged"]);
     assert!(!plan.stdout.contains("changed on the service"), "{plan}");
     says(&project.good(&["drift"]).stdout, &["No drift"]);
     project.good(&["adopt", "segments/a"]);

@@ -90,13 +90,12 @@ fn a_lifted_guard_is_shown_in_every_form_until_it_is_applied() {
     project.write(&wide);
     let words = "broadcast: true was added";
     let text = project.good(&["plan"]).stdout;
-    let stake =
-        "scheduled_pushes/april reaches everyone. 1 guard was loosened and lets through\nscheduled_pushes/april.";
+    let stake = "scheduled_pushes/april reaches everyone. scheduled_pushes/april may now reach every device:\n`broadcast: true` was added.";
     assert!(text.starts_with(stake), "{text}");
     says(&text, &["Guards", "LOOSENED   scheduled_pushes/april", words, "(messages.yaml:4)"]);
     for format in ["markdown", "html"] {
         let page = project.good(&["plan", "--format", format]).stdout;
-        says(&page, &["1 guard was loosened and lets through scheduled_pushes/april.", "Guards", "LOOSENED", words]);
+        says(&page, &["scheduled_pushes/april may now reach every device", "Guards", "LOOSENED", words]);
     }
     // What is left out of an apply is still looser than what was applied.
     project.edit("tag: newsletter", "tag: letter");
@@ -114,7 +113,7 @@ fn a_setting_that_is_loosened_alone_is_named_although_nothing_else_changes() {
     project.good(&["apply", "--yes"]);
     let toml = project.folder.read("pushplan.toml");
     project.folder.write("pushplan.toml", toml.replace("max_deletes = 3", "max_deletes = 30"));
-    let words = "max_deletes is now 30, was 3: one plan may delete 30 things";
+    let words = "max_deletes is now 30, was 3: one plan may delete 30 resources";
     let text = project.good(&["plan"]).stdout;
     says(
         &text,
@@ -152,7 +151,7 @@ fn drift_that_a_change_allows_to_be_reverted_is_named() {
     let id = listed["templates"][0]["template_id"].as_str().or(listed["templates"][0]["id"].as_str()).expect("an id");
     let body = json!({ "name": "hello", "push": { "notification": { "alert": "Their words" } } });
     service.post(&format!("/api/templates/{id}"), &body);
-    says(&project.refused(&[]).stdout, &["Apply refuses this plan: 1 thing changed on the service"]);
+    says(&project.refused(&[]).stdout, &["Apply refuses this plan: it would revert 1 change made on the service"]);
     let toml = project.folder.read("pushplan.toml");
     project.folder.write("pushplan.toml", toml.replace("on_drift = \"stop\"", "on_drift = \"overwrite\""));
     let plan = project.good(&["plan", "--format", "json"]).stdout;

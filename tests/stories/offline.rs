@@ -110,7 +110,7 @@ fn a_plan_that_was_not_compared_with_the_service_is_not_applied() {
         project.good(arguments);
         let ran = project.run(&["apply", "saved.plan", "--yes"]);
         assert_eq!(ran.code, 7, "{ran}");
-        says(&ran.stderr, &["is for reading", with, "pushplan plan --out FILE"]);
+        says(&ran.stderr, &["cannot be applied", with, "pushplan plan --out FILE"]);
     }
     assert_eq!(service.segments(), [""; 0]);
 }

@@ -139,7 +139,7 @@ fn a_new_push_whose_time_has_passed_is_refused() {
     let service = project.serve();
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["scheduled_pushes/sale has a time that has passed"]);
+    says(&ran.stderr, &["the time of scheduled_pushes/sale has passed"]);
     assert_eq!(service.writes(), Vec::<String>::new());
     project.good(&["apply", "--yes", "--except", "scheduled_pushes/*"]);
     assert_eq!(service.writes(), ["POST /api/segments"]);

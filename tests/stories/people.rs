@@ -96,11 +96,11 @@ fn an_exclusion_that_shrinks_lets_a_device_join_and_another_stay_excluded() {
         &[
             "\nPeople\n",
             "  scheduled_pushes/news\n",
-            "    joins      an Android device with the tag bounced (Europe/London)\n",
-            "      before   nothing until 19 Feb\n",
-            "      after    Mon 22 Jan 10:00  \"What is new\"  scheduled_pushes/news\n",
-            "    excluded   an Android device with the tag unsubscribed (Europe/London)\n",
-            "      both     nothing until 19 Feb\n",
+            "    joins               an Android device with the tag bounced (Europe/London)\n",
+            "      before            nothing until 19 Feb\n",
+            "      after             Mon 22 Jan 10:00  \"What is new\"  scheduled_pushes/news\n",
+            "    excluded            an Android device with the tag unsubscribed (Europe/London)\n",
+            "      before and after  nothing until 19 Feb\n",
         ],
     );
 }

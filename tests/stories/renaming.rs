@@ -251,7 +251,7 @@ fn what_says_the_same_as_what_has_gone_out_is_asked_about() {
     ];
     let said = |ran: &Ran| ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let ran = project.refused(&[]);
-    says(&ran.stdout, &["+ scheduled_pushes/new", ". scheduled_pushes/old"]);
+    says(&ran.stdout, &["! scheduled_pushes/new", ". scheduled_pushes/old"]);
     says(&said(&ran), &asks);
     says(&said(&ran), &["see below if it is a rename; otherwise give it a later time"]);
     // Left out, it does not take the old one with it: the next plan could not ask any more.

@@ -442,7 +442,7 @@ fn a_saved_plan_that_would_be_refused_exits_with_7() {
     for form in [&["--out", "r.plan"][..], &["--yes"]] {
         let ran = project.run(&[&["revert", "1"], form].concat());
         assert_eq!(ran.code, 7, "{ran}");
-        says(&format!("{}{}", ran.stdout, ran.stderr), &["6 of 6 in segments (100 %) would be deleted"]);
+        says(&format!("{}{}", ran.stdout, ran.stderr), &["6 deletions (6 of 6 in segments (100 %))"]);
     }
     assert_eq!(service.segments().len(), 6);
 }

@@ -422,7 +422,7 @@ scheduled_pushes:
         |text: &str| text.replace("{and: [{tag: x}, {tag: q}]}", "{or: [{tag: t}, {and: [{tag: x}, {tag: q}]}]}");
     project.write(&let_in(&base).replace("{tag: y}", "{or: [{tag: t}, {tag: y}]}").replace("alert: Hi", "alert: Ho"));
     let told = project.good(&["plan"]).stdout;
-    says(&told, &["because segments/a now ", "because segments/b now "]);
+    says(&told, &["because segments/a ", "because segments/b now "]);
 }
 
 /// A push that opens a page, beside one that stays.

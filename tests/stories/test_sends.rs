@@ -173,7 +173,7 @@ fn one_of_several_messages_is_chosen_by_its_number() {
     let to = ["--to", "named_user:qa-1", "--yes"];
     let ran = project.run(&[&["send", "experiments/words"], &to[..]].concat());
     assert_eq!(ran.code, 64, "{ran}");
-    says(&ran.stderr, &["experiments/words has 2 variants", "--variant 1 to --variant 2"]);
+    says(&ran.stderr, &["experiments/words has 2 variants", "--variant 1 or --variant 2"]);
     let ran = project.run(&[&["send", "experiments/words", "--variant", "3"], &to[..]].concat());
     assert_eq!(ran.code, 64, "{ran}");
     project.good(&[&["send", "experiments/words", "--variant", "2"], &to[..]].concat());

@@ -93,7 +93,7 @@ fn what_is_declared_and_not_ours_yet_is_told_by_the_plan_alone() {
     let service = project.serve();
     service.segment("a", "a");
     let ran = project.refused(&[]);
-    says(&ran.stdout, &["exists already and is not managed"]);
+    says(&ran.stdout, &["already has an unmanaged segment with this name"]);
     assert!(!ran.stdout.contains("Not in git"), "{ran}");
 }
 
@@ -117,7 +117,7 @@ fn a_list_shows_what_there_is_with_its_users_and_how_to_go_on() {
             "used by segments/a and unmanaged scheduled push \"Sale\"",
             "scheduled_pushes/sale \"Sale\"",
             &used,
-            "3 things on local are not in git.",
+            "3 resources on local are not in git.",
             "To add one to git: pushplan pull scheduled_pushes/sale",
             "ignore_unmanaged = [\"scheduled_pushes/Sale\"]",
             "Not listed: members of tag groups, named users and open channels; they are data of single people.",
@@ -495,17 +495,4 @@ fn what_could_not_be_pruned_is_still_somebody_elses() {
     project.write(&manifest);
     project.folder.write("pushplan.toml", toml);
     assert_eq!(project.changes(&[]).len(), 1);
-}
-
-#[test]
-fn a_tag_of_a_managed_open_channel_is_in_git() {
-    let channel =
-        "open_channels:\n  till: {address: till-1, open: {open_platform_name: pos}, opt_in: true, tags: [shop]}\n";
-    let (project, service) = applied(channel, "");
-    says(&project.good(&["plan"]).stdout, &["No changes. local matches your files (1 resource).\n"]);
-    assert!(!project.good(&["plan"]).stdout.contains("Not in git"), "the tag comes from the channel");
-    says(&project.good(&["drift"]).stdout, &["No drift"]);
-    assert!(!project.good(&["drift"]).stdout.contains("may be new"));
-    service.put("/api/tags/other", &json!({}));
-    says(&project.good(&["plan"]).stdout, &["Not in git: 1 legacy tag; pushplan unmanaged lists it."]);
 }

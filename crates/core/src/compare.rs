@@ -46,12 +46,11 @@ pub struct Compared {
     pub change: Change,
     /// Its entry in the ledger, after recovery.
     pub owned: Option<Owned>,
-    /// The object that was found on the service after the answer to its creation was lost: it is adopted first.
+    /// The object that a creation with a lost answer made: it is adopted first.
     pub recovered: Option<Box<Found>>,
     /// Whether the ledger is out of date: in a protection, or a value that is the same on all sides.
     pub refresh: bool,
-    /// Whether the ledger could record a newer version stamp, which saves a request when it is next read, or ids of
-    /// pushes. This alone is no reason to write.
+    /// Whether the ledger could record a newer version stamp or ids of pushes. This alone is no reason to write.
     pub restamp: bool,
     /// Whether an intent without effect has to be closed.
     pub close: bool,
@@ -349,8 +348,7 @@ impl<'k, 's> Comparison<'k, 's> {
         true
     }
 
-    /// Drops the objects that an unconfirmed creation at another address created or may have created. The addresses
-    /// whose creation is unconfirmed are added to `waits`.
+    /// Drops objects that an unconfirmed creation at another address may have created, and adds that address to `waits`.
     fn foreign<'f>(
         &self,
         others: impl Iterator<Item = &'f Found>,
@@ -432,21 +430,19 @@ fn moved(desired: &Value, live: &Value, applied: &Value) -> Option<Moved> {
     }
 }
 
-/// Whether its times were written in another zone than now. The moments are the same, and the ledger records the new
-/// zone.
+/// Whether its times were written in another zone than now. The ledger then records the new zone.
 fn is_rezoned(unit: &Unit, owned: &Owned, address: &Address) -> bool {
     owned.zone.is_some() && unit.zone(address) != owned.zone
 }
 
-/// Takes over the ids under which the service will report. The ledger may lack them if an answer was lost or a person
-/// resolved it.
+/// Takes over the ids of reports. The ledger may lack them after a lost answer or a decision of a person.
 fn learn(owned: Option<&mut Owned>, seen: &LiveState) -> bool {
     let (Some(owned), LiveState::There(found)) = (owned, seen) else { return false };
-    let learns = !found.push_ids.is_empty() && found.push_ids != owned.push_ids;
-    if learns {
-        owned.push_ids.clone_from(&found.push_ids);
+    if found.push_ids.is_empty() || found.push_ids == owned.push_ids {
+        return false;
     }
-    learns
+    owned.push_ids.clone_from(&found.push_ids);
+    true
 }
 
 /// The live spec, if the service shows it.
@@ -476,8 +472,8 @@ pub fn how(api: &dyn Api, level: Level, id: &str, live: &Value, desired: &Value)
 /// Handles a report by a user that the old resource is turned off: if the service lists it, this is checked.
 pub(crate) fn by_hand_done(situation: &Situation, owned: &Owned, out: &mut Compared) {
     let address = &out.change.address;
-    let in_dashboard = out.change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. }));
-    if !in_dashboard || !situation.done.contains(address) {
+    let is_in_dashboard = |reason: &Reason| matches!(reason, Reason::InDashboard { .. });
+    if !out.change.reasons.iter().any(is_in_dashboard) || !situation.done.contains(address) {
         return;
     }
     let off = match situation.live.of(address) {
@@ -487,7 +483,7 @@ pub(crate) fn by_hand_done(situation: &Situation, owned: &Owned, out: &mut Compa
     if !off {
         return;
     }
-    out.change.reasons.retain(|reason| !matches!(reason, Reason::InDashboard { .. }));
+    out.change.reasons.retain(|reason| !is_in_dashboard(reason));
     out.change.id = Some(owned.id.clone());
     if let Some(desired) = &out.change.desired {
         let (api, ours) = (kinds::api(address), situation.ledger.ids());

@@ -183,7 +183,7 @@ fn junit_is_well_formed_and_counts_what_fails() {
             "warned.yaml YM202 at 4:72: system-out",
         ]
     );
-    assert!(ran.stdout.contains("`&lt;&amp;&quot;\\x07&gt;` is not described"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("`&lt;&amp;&quot;\\x07&gt;` is not a documented field"), "{}", ran.stdout);
     let ran = run(&folder, "junit", &["--fail-on", "warning"]);
     let xml = element(&ran.stdout);
     assert_eq!(xml.get("failures"), "5");

@@ -207,7 +207,7 @@ fn what_was_removed_as_a_whole_is_told_with_the_way_out() {
         assert_eq!(ran.code, 7, "{ran}");
         says(
             &ran.stderr,
-            &["was removed on the service: there is nothing to pull", "the next apply removes it from the ledger"],
+            &["was removed on the service: there is nothing to pull", "the next apply then removes it from the ledger"],
         );
     }
     assert_eq!(project.folder.read(FILE), manifest);

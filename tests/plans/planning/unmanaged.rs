@@ -387,7 +387,7 @@ fn the_guards_count_what_is_pruned_like_any_deletion() {
     segment(&mut world, "s5", "Old 5", &json!({ "tag": "x" }));
     let refused = guards(&planned(&world, OURS), &Limits::default());
     assert_eq!(refused[0].guard, Guard::Deletes);
-    assert!(refused[0].message.starts_with("6 of 7 in segments (85 %) would be deleted"), "{}", refused[0].message);
+    assert!(refused[0].message.starts_with("6 deletions (6 of 7 in segments (85 %))"), "{}", refused[0].message);
     // A tag leaves every device.
     let mut world = pruning("tags: {gold: {}}", Level::Documented, &["tags"]);
     somebodys(&mut world, "tags", "vip", "vip", json!({ "tag": "vip" }));

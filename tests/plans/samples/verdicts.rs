@@ -35,7 +35,10 @@ fn a_second_kind_of_change_is_named() {
     assert!(narrower.contains("It reaches fewer people") && narrower.contains("It is sent less often."), "{narrower}");
     let base = all(push("p", "{tag: a}", one, "One"));
     let more = verdict(&base, &all(push("p", "{tag: b}", two, "One"))).0;
-    assert!(more.starts_with("scheduled_pushes/p is sent more often. It reaches different people: "), "{more}");
+    assert!(
+        more.starts_with("scheduled_pushes/p is sent more often. It reaches different people, for example "),
+        "{more}"
+    );
     let wider = verdict(&base, &all(push("p", "{or: [{tag: a}, {tag: b}]}", two, "One"))).0;
     assert!(wider.starts_with("scheduled_pushes/p reaches more people: "), "{wider}");
     assert!(wider.contains(", for example ") && wider.contains(". It is sent more often."), "{wider}");

@@ -34,7 +34,7 @@ fn production_gets_what_staging_has_where_git_has_gone_on() {
             "segments/c: your latest version is not on staging yet",
         ],
     );
-    says(&told, &["your latest version is not on staging yet; the version on staging is already on this target"]);
+    says(&told, &["your latest version is not on staging yet; the version on staging is already on this", "target"]);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_promotion_that_would_be_refused_exits_with_7() {
     for command in [&PROMOTE[..], &yes()] {
         let ran = world.run(command);
         assert_eq!(ran.code, 7, "{ran}");
-        says(&format!("{}{}", ran.stdout, ran.stderr), &["6 of 12 in segments (50 %) would be deleted"]);
+        says(&format!("{}{}", ran.stdout, ran.stderr), &["6 deletions (6 of 12 in segments (50 %))"]);
     }
     assert_eq!(world.segments("shop-us").len(), 12);
 }

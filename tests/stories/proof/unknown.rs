@@ -109,7 +109,7 @@ fn a_creation_that_never_arrived_is_made_after_two_lists() {
     assert_eq!(held(&site, SCHEDULES), 0);
     site.seen();
     let ran = site.apply(0);
-    says(&ran.stderr, &["scheduled_pushes/sale", "checking again in"]);
+    says(&ran.stderr, &["scheduled_pushes/sale", "checked again in"]);
     let seen = site.seen();
     let created = seen.iter().position(|line| line == "POST /api/schedules").expect("it is created");
     let lists = seen[..created].iter().filter(|line| *line == "GET /api/schedules").count();

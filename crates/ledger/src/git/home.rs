@@ -87,7 +87,7 @@ impl Home {
         Ok(Self { git, remote: remote.argument(), shown, seen: refs.seen(&address), address, own, is_apart })
     }
 
-    /// The same place for another target.
+    /// Returns the place of another target on this server.
     pub fn for_target(&self, refs: &Refs) -> Self {
         Self { seen: refs.seen(&self.address), ..self.clone() }
     }

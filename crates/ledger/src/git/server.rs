@@ -34,7 +34,7 @@ pub(super) struct GitServer {
     looks: Together<(), Result<Arc<Listing>, Trouble>>,
     fetches: Together<Wanted, Result<(), Trouble>>,
     pushes: Together<Vec<OwnedMove>, Pushed>,
-    ahead: Mutex<BTreeMap<String, Ahead>>,
+    ahead: Mutex<BTreeMap<String, Prefetched>>,
     /// How many records are being written here, to be pushed next.
     preparing: AtomicUsize,
     prepared: Notify,
@@ -52,7 +52,7 @@ impl Drop for Preparing {
 
 /// What was read for a target before it asks.
 #[derive(Clone)]
-pub(super) struct Ahead {
+pub(super) struct Prefetched {
     pub home: Home,
     pub listing: Arc<Listing>,
 }
@@ -138,7 +138,7 @@ impl GitServer {
         self.ahead().get(&refs.tip).map(|ahead| ahead.home.for_target(refs))
     }
 
-    fn ahead(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Ahead>> {
+    fn ahead(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Prefetched>> {
         self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -323,7 +323,7 @@ impl GitServer {
                 home.fetch(&names, &here.iter().map(String::as_str).collect::<Vec<_>>()).await?;
             }
         }
-        let ahead = |refs: &Refs| (refs.tip.clone(), Ahead { home: home.clone(), listing: listing.clone() });
+        let ahead = |refs: &Refs| (refs.tip.clone(), Prefetched { home: home.clone(), listing: listing.clone() });
         self.ahead().extend(all.iter().map(ahead));
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Details in a sentence about a single message: its text, time and trigger.
 
-use pushplan_model::text::{all_of, quoted_short, short};
+use pushplan_model::text::{quoted_short, short};
 use pushplan_project::timing::words;
 
 use super::{MessageChange, MessageFate};
@@ -50,9 +50,13 @@ impl MessageChange {
     pub(super) fn example(&self) -> Option<String> {
         let relation = self.audience.relation.as_ref()?;
         let joins = relation.joins().map(|device| short(&device.to_string(), DEVICE));
-        let leaves = relation.leaves().map(|device| format!("no longer {}", short(&device.to_string(), DEVICE)));
-        let both: Vec<String> = joins.into_iter().chain(leaves).collect();
-        (!both.is_empty()).then(|| format!("for example {}", all_of(&both)))
+        let leaves = relation.leaves().map(|device| short(&device.to_string(), DEVICE));
+        match (joins, leaves) {
+            (Some(joins), Some(leaves)) => Some(format!("for example {joins} instead of {leaves}")),
+            (Some(joins), None) => Some(format!("for example {joins}")),
+            (None, Some(leaves)) => Some(format!("for example no longer {leaves}")),
+            (None, None) => None,
+        }
     }
 
     /// Its trigger, and its delay as it was and as it will be, if only that changes.
