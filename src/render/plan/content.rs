@@ -56,7 +56,7 @@ pub(crate) fn by_path(change: &Change) -> Vec<Row> {
     told.map(|field| Row { label: field.path.clone(), ..row(field, Vec::new()) }).collect()
 }
 
-/// All changed fields, including those for which [`is_told`] holds.
+/// All changed fields, including those for which `is_told` holds.
 pub fn as_written(change: &Change) -> Vec<Row> {
     if !matches!(change.action, Action::Update | Action::Replace) {
         return Vec::new();

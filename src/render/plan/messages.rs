@@ -1,4 +1,4 @@
-//! The messages that change, in rows that every form shows: what, who, when, and because of which change.
+//! The changed messages, in rows that every form shows: the message, the audience, the time, and the causes.
 
 mod said;
 
@@ -17,45 +17,45 @@ use crate::timing::words;
 
 /// What a message changes because of if its own audience is edited: what stands before its name, and after it.
 const OWN_AUDIENCE: (&str, &str) = ("the audience of ", "was edited");
-/// How many senders of one row are named.
+/// The number of senders of one row that are named.
 const NAMED: usize = 3;
-/// How many changes are named that concern no message.
+/// The number of changes without effect on messages that are named.
 const OTHERS: usize = 5;
-/// How many rows are shown that are not risky.
+/// The number of rows without risk that are shown.
 const CALM: usize = 12;
 
 /// A row.
 #[derive(Clone, Debug)]
 pub struct MessageRow {
     pub class: MessageClass,
-    /// What sends it, or how many do.
+    /// The sender, or the number of senders.
     pub name: String,
-    /// What sends it, if it is one resource of the plan.
+    /// The sender, if it is a single resource of the plan.
     pub address: Option<Address>,
-    /// `variant 2`, or the first names of several.
+    /// `variant 2`, or the first names of several senders.
     pub part: Option<String>,
     pub when: Option<String>,
-    /// What it says, word by word.
+    /// The text, word by word.
     pub text: Vec<Piece>,
-    /// Who joins, who leaves, or who gets it.
+    /// The people who join or leave, or the recipients.
     pub who: Vec<(WhoMark, String)>,
-    /// How many devices it reaches, if that was counted.
+    /// The number of devices that it reaches, if that was counted.
     pub reach: Option<String>,
-    /// Where it is sent in quiet hours.
+    /// The places where it is sent in quiet hours.
     pub quiet: Option<String>,
-    /// Each host that is new.
+    /// The new hosts.
     pub hosts: Vec<String>,
     pub because: Vec<Because>,
-    /// Nothing changes before a person has done something.
+    /// Nothing changes before a manual step.
     pub is_by_hand: bool,
 }
 
-/// Who gets what is for everyone.
+/// The audience of a message for everyone.
 const EVERYONE: &str = "to every device of its device types";
-/// That a person has to do it.
+/// The note about a manual step.
 pub const BY_HAND: &str = "unchanged until the manual steps below are done";
 
-/// What happens to some people.
+/// The effect on some people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhoMark {
     Joins,
@@ -63,14 +63,14 @@ pub enum WhoMark {
     Gets,
 }
 
-/// What a message changes because of.
+/// A cause of a changed message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Because {
     /// What of it changes: `the audience of `. Empty if that is not said.
     pub part: &'static str,
-    /// An address, or what writes a value: `var.discount`, `overlays.eu`, a body file.
+    /// An address, or the source of a value: `var.discount`, `overlays.eu`, a body file.
     pub name: String,
-    /// Nothing for what is no resource.
+    /// `None` if it is not a resource.
     pub address: Option<Address>,
     pub words: String,
     pub place: Option<DeclaredAt>,
@@ -107,14 +107,14 @@ impl MessageRow {
     }
 }
 
-/// The sentences that say what is at stake, each with its colour: also that the plan would be refused.
+/// The sentences about the impact, each with its colour, including that the plan would be refused.
 pub fn verdict(view: &PlanView, ahead: Option<&NextSteps>) -> Vec<(String, Paint)> {
     let mut out = at_stake(view);
     out.extend(safety(view, ahead).into_iter().map(|words| (words, Paint::Danger)));
     out
 }
 
-/// What changes for people.
+/// The changes for recipients.
 fn at_stake(view: &PlanView) -> Vec<(String, Paint)> {
     let said = view.review.verdict();
     let mut out: Vec<(String, Paint)> = said
@@ -127,13 +127,13 @@ fn at_stake(view: &PlanView) -> Vec<(String, Paint)> {
     out
 }
 
-/// Which guards are loosened, and that the plan would be refused.
+/// The loosened guards, and the note that the plan would be refused.
 pub fn safety(view: &PlanView, ahead: Option<&NextSteps>) -> Vec<String> {
     let guards = loosened::sentences(view).into_iter().map(|words| format!("{words}."));
     guards.chain(ahead.and_then(NextSteps::refusal)).collect()
 }
 
-/// The verdict in a limited number of characters. That the plan would be refused is never cut.
+/// The verdict in a limited number of characters. The note that the plan would be refused is never cut.
 pub fn short_verdict(view: &PlanView, ahead: Option<&NextSteps>, most: usize) -> String {
     let safety = safety(view, ahead).join(" ");
     let at_stake: Vec<String> = at_stake(view).into_iter().map(|(words, _)| words).collect();
@@ -176,7 +176,7 @@ fn first_of(addresses: &[&Address]) -> String {
     all_of(&named)
 }
 
-/// The rows, and how many are left out. Everything risky is shown.
+/// The rows, and the number of those left out. All risky ones are shown.
 pub fn rows(view: &PlanView) -> (Vec<MessageRow>, usize) {
     let groups = view.review.message_groups();
     let calm = groups.iter().filter(|group| !group.first.class.is_risky()).count();
@@ -224,7 +224,7 @@ fn row(view: &PlanView, group: &MessageGroup) -> MessageRow {
     }
 }
 
-/// Which part of a resource it is, and that it is new, if its class does not say so.
+/// The part of a resource, and that it is new if its class does not say so.
 fn part(group: &MessageGroup) -> Option<String> {
     let is_new = group.first.fate == MessageFate::New && group.first.class != MessageClass::New;
     let parts = [group.part(), is_new.then(|| "new".to_owned())];
@@ -232,11 +232,11 @@ fn part(group: &MessageGroup) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// By how much several messages move, or the first and the last time of those that come or go.
+/// The shift of several messages, or the first and the last time of added or removed ones.
 fn when_of_many(group: &MessageGroup) -> Option<String> {
     let message = group.first;
     if message.fate == MessageFate::Changed {
-        // All of them have the same moments or the same trigger, unless they move alike.
+        // Either all of them have the same times or the same trigger, or all move by the same length.
         let is_moved = |(was, is): &(Option<Times>, Option<Times>)| {
             was.as_ref().map(|times| times.when) != is.as_ref().map(|times| times.when)
         };
@@ -248,7 +248,7 @@ fn when_of_many(group: &MessageGroup) -> Option<String> {
     Some(if first.when == last.when { from } else { format!("{from} to {to}") })
 }
 
-/// When it is sent, and when it was to be sent if that changes.
+/// The send time, and the previous one if it changes.
 fn when(message: &MessageChange) -> Option<String> {
     match message.after_seconds {
         Some(0) => return Some("at once".to_owned()),
@@ -271,7 +271,7 @@ fn when(message: &MessageChange) -> Option<String> {
     let is_moved = |(was, is): &&(Option<Times>, Option<Times>)| {
         was.as_ref().map(|times| times.when) != is.as_ref().map(|times| times.when)
     };
-    // A time that moves stands first.
+    // A changed time comes first.
     let first = message.times.iter().find(is_moved).or(message.times.first())?;
     let (moved, stay): (Vec<_>, Vec<_>) = message.times.iter().partition(is_moved);
     let (moved, stay) = (moved.len(), stay.len());
@@ -357,12 +357,12 @@ fn quiet(group: &MessageGroup) -> Option<String> {
     Some(format!("quiet hours: {first}{more}"))
 }
 
-/// What the row changes because of, besides an edit of its own.
+/// The causes of the row's change, besides an edit of its own.
 fn because(group: &MessageGroup) -> Vec<Because> {
     let message = group.first;
     let is_other = |cause: &&MessageCause| !cause.words.is_empty();
     let others = message.causes.iter().any(|cause| is_other(&cause));
-    // Its own edit is said if something else could be taken for the only cause.
+    // Its own edit is listed if another cause could be taken for the only one.
     let own = message.causes.iter().find(|cause| !is_other(cause)).filter(|_| others && message.audience.is_own);
     let one = |cause: &MessageCause| {
         let (part, words) = if cause.words.is_empty() { OWN_AUDIENCE } else { ("", cause.words.as_str()) };

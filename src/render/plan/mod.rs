@@ -1,4 +1,4 @@
-//! The plan, as people and programs read it: one file per form, all of the same [`View`].
+//! The plan for users and programs: one file per form, all from the same [`PlanView`].
 
 pub(super) mod content;
 pub(super) mod decisions;
@@ -48,30 +48,30 @@ pub use json::json;
 pub use markdown::{LIMIT as MARKDOWN_LIMIT, MarkdownPage, markdown, page};
 pub use text::{before_apply, refusals, text, text_to};
 
-/// What replaces the ids of several targets.
+/// The replacement for ids when several targets are compared.
 pub(super) const SOME_ID: &str = "<id>";
 
-/// What comes after a plan.
+/// The steps that follow a plan.
 #[derive(Clone, Debug, Default)]
 pub struct NextSteps {
-    /// How it is applied.
+    /// How to apply it.
     pub again: Repetition,
-    /// The file that it was saved to.
+    /// The file that the plan was saved to.
     pub saved: Option<String>,
-    /// Why it would be refused.
+    /// The reasons for a refusal.
     pub refused: Vec<Refused>,
-    /// It is applied once its reviewers have merged it.
+    /// The plan is applied after its reviewers have merged it.
     pub on_merge: bool,
 }
 
 impl NextSteps {
-    /// What would be refused and is not said of a change already: what waits for a decision says so itself.
+    /// The refusals that no change states already: changes that wait for a decision say so themselves.
     pub(super) fn refusals(&self) -> Vec<&Refused> {
         let said = |refused: &&Refused| matches!(refused.guard, Guard::Collision | Guard::InDoubt);
         self.refused.iter().filter(|refused| !said(refused)).collect()
     }
 
-    /// That it would be refused, and the first reason.
+    /// The note that the plan would be refused, with the first reason.
     pub(super) fn refusal(&self) -> Option<String> {
         let (first, others) = self.refused.split_first()?;
         let more = match others.len() {
@@ -82,7 +82,7 @@ impl NextSteps {
         Some(format!("Apply refuses this plan: {}.{more}", short(&first.message, REFUSAL)))
     }
 
-    /// The command that applies the plan. One that was saved knows its target and its part.
+    /// The command that applies the plan. A saved plan contains its target and its selection.
     pub(super) fn apply(&self) -> String {
         match &self.saved {
             Some(file) => self.again.of_file(file),
@@ -91,57 +91,57 @@ impl NextSteps {
     }
 }
 
-/// A plan in the order in which people read it.
+/// A plan, in reading order.
 #[derive(Debug)]
 pub struct PlanView<'p> {
     pub plan: &'p Plan,
     pub again: &'p Repetition,
     pub review: Review<'p>,
-    /// What no form asks for is not worked out: that takes as long as all the rest.
+    /// Computed on demand, because it takes as long as everything else.
     near: OnceLock<Near>,
-    /// What happens, the riskiest first.
+    /// The changes, the riskiest first.
     pub blocks: Vec<Block<'p>>,
-    /// What was changed on the service alone and is put back at no risk.
+    /// Changes made only on the service that the plan reverts, with a risk of [`Risk::Audience`] or lower.
     pub drift: Vec<Block<'p>>,
-    /// What has had its time.
+    /// Past pushes.
     pub past: Vec<&'p Change>,
-    /// By the segment that gets a new id: those that are pointed at it.
+    /// By the segment that gets a new id: the changes that update their reference to it.
     users: BTreeMap<&'p Address, Vec<&'p Change>>,
-    /// By what goes: what looks like its new name.
+    /// By the removed resource: the one that may be its new name.
     successors: BTreeMap<&'p Address, &'p Change>,
     steps: HashMap<&'p Address, Vec<&'p Step>>,
     digest: OnceLock<Digest>,
-    /// Whether a word replaces the ids that the service chose.
+    /// Whether a placeholder replaces the ids that the service chose.
     stands_in: AtomicBool,
 }
 
-/// A resource with all that happens to it, to its parts and to its old versions.
+/// A resource with all changes of itself, its parts and its old versions.
 #[derive(Debug)]
 pub struct Block<'p> {
     pub address: Address,
     pub action: Action,
     pub risk: Risk,
-    /// What happens to the resource itself, where it is applied as a whole.
+    /// The change of the resource itself, if it is applied as a whole.
     pub whole: Option<&'p Change>,
-    /// What changes of its parts, whatever sends first.
+    /// The changed parts, those that send first.
     pub parts: Vec<&'p Change>,
     /// Old versions that an earlier run could not delete.
     pub retired: Vec<&'p Change>,
-    /// How many parts it has, also those that do not change; 0 where it is applied as a whole.
+    /// The number of its parts, including unchanged ones; 0 if it is applied as a whole.
     pub total: usize,
 }
 
-/// Why a reader should look at a change, the most pressing first.
+/// Why a reader should look at a change, the most urgent first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Risk {
     /// It causes messages.
     Sends,
-    /// It cannot go on before someone decides.
+    /// It waits for a decision.
     Stuck,
     /// The created resource can be neither changed nor removed.
     NoWayBack,
     Deletes,
-    /// Someone has to do it.
+    /// It needs a manual step.
     ByHand,
     /// The recipients of a message change.
     Audience,
@@ -167,7 +167,7 @@ impl Risk {
         }
     }
 
-    /// What changes for people.
+    /// The risk of the changes for recipients.
     fn of_content(change: &Change, review: &Review) -> Self {
         let runs = |spec: Option<&Value>| spec.and_then(|spec| kinds::api(&change.address).runs(spec));
         let (old, new) = (review::before(change), review::after(change));
@@ -181,18 +181,18 @@ impl Risk {
     }
 }
 
-/// How many characters of a refusal the verdict shows.
+/// The number of characters of a refusal that the verdict shows.
 const REFUSAL: usize = 160;
 
-/// The fields with what people read.
+/// The fields with texts for recipients.
 const SAID: [&str; 3] = ["alert", "title", "body"];
 
-/// What a spec says to people.
+/// The texts of a spec for recipients.
 fn says(spec: Option<&Value>) -> Vec<&Value> {
     spec.map(|spec| review::fields::ending_in(spec, &SAID, "default_value")).unwrap_or_default()
 }
 
-/// Whether someone changed it on the service.
+/// Whether it was changed on the service.
 fn is_drift(change: &Change) -> bool {
     matches!(change.moved, Some(Moved::Service | Moved::Removed))
 }
@@ -257,7 +257,7 @@ impl<'p> PlanView<'p> {
         });
         blocks.sort_by_key(|block| block.risk);
         let (drift, blocks) = blocks.into_iter().partition(|block| {
-            // What is forgotten is not put back.
+            // A resource that is only removed from the ledger is not reverted.
             let puts_back = !matches!(block.action, Action::Replace | Action::Forget);
             block.risk >= Risk::Audience && puts_back && block.changes().all(is_drift)
         });
@@ -279,20 +279,20 @@ impl<'p> PlanView<'p> {
         }
     }
 
-    /// Messages that one person would get shortly after each other, also among those that stay as they are.
+    /// Messages that one person would get shortly after each other, including unchanged ones.
     pub fn collisions(&self) -> &Near {
         self.near.get_or_init(|| Near::new(self.review.collisions()))
     }
 
-    /// Finds out side by side what a whole form asks for: its collisions and its digest.
+    /// Computes the collisions and the digest in parallel, for forms that show the whole plan.
     pub fn ask_ahead(&self) {
         let near = || Near::new(self.review.collisions());
         let (near, digest) = cores::both(self.plan.changes.len(), near, || self.plan.digest());
         let _ = (self.near.set(near), self.digest.set(digest));
     }
 
-    /// Shows something of it with a word in the place of all ids that the service chose. So two targets show the same where
-    /// nothing but those ids differs.
+    /// Calls `show` with a placeholder for all ids that the service chose, so that targets which differ only in those
+    /// ids show the same.
     pub fn without_ids<T>(&self, show: impl FnOnce(&Self) -> T) -> T {
         self.stands_in.store(true, Ordering::Relaxed);
         let shown = show(self);
@@ -300,17 +300,17 @@ impl<'p> PlanView<'p> {
         shown
     }
 
-    /// Whether something of the service is changed that has an id.
+    /// Whether a changed resource of the service has an id.
     pub(crate) fn has_ids(&self) -> bool {
         self.plan.changes.iter().any(|change| change.id.is_some() && change.is_told())
     }
 
-    /// An id that the service chose, as it is shown.
+    /// An id that the service chose, or its placeholder.
     pub fn id<'i>(&self, id: &'i str) -> &'i str {
         if self.stands_in.load(Ordering::Relaxed) { SOME_ID } else { id }
     }
 
-    /// The path of a request as it is shown.
+    /// The path of a request, with placeholders if they are on.
     pub fn path<'s>(&self, step: &Step, path: &'s str) -> Cow<'s, str> {
         let is_ours = |id: &str| {
             step.spec.as_ref().and_then(|spec| kinds::api(&step.address).own_id(spec)).is_some_and(|own| own == id)
@@ -330,7 +330,7 @@ impl<'p> PlanView<'p> {
         block.changes().find_map(|change| change.place.as_ref()).or_else(whole)
     }
 
-    /// The plan's digest, worked out once: it is about all of the plan.
+    /// The digest of the whole plan, computed once.
     pub fn digest(&self) -> &Digest {
         self.digest.get_or_init(|| self.plan.digest())
     }
@@ -340,17 +340,18 @@ impl<'p> PlanView<'p> {
         self.steps.get(&change.address).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Those that are pointed at a segment's new id.
+    /// The changes that update their reference to a segment's new id.
     pub(crate) fn users_of(&self, address: &Address) -> &[&'p Change] {
         self.users.get(address).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Whether it is the files that say what is to be there.
+    /// Whether the manifests determine the desired state.
     pub(crate) fn is_by_files(&self) -> bool {
         matches!(self.plan.aim, Aim::Manifests | Aim::Promoted(_))
     }
 
-    /// How many changes there are of an action. What was left out is kept, and is no match.
+    /// The number of changes with an action. Resources that were left out have the action [`Action::Keep`], but are not
+    /// counted.
     pub fn count(&self, wanted: Action) -> usize {
         let left: BTreeSet<&Address> = self.plan.left_out.iter().collect();
         let is_left = |change: &Change| change.action == Action::Keep && left.contains(&change.address);
@@ -363,33 +364,33 @@ impl<'p> PlanView<'p> {
         self.plan.changes.iter().filter(is_held).count()
     }
 
-    /// How many changes set off messages.
+    /// The number of changes that cause messages.
     pub fn sending(&self) -> usize {
         self.plan.changes.iter().filter(|change| !change.sends.is_empty()).count()
     }
 
-    /// How many changes message people at once.
+    /// The number of changes that send messages at once.
     pub(crate) fn sending_at_once(&self) -> usize {
         let at_once = |change: &&Change| change.sends.iter().any(|send| send.after_seconds == 0);
         self.plan.changes.iter().filter(at_once).count()
     }
 
-    /// How many changes undo what someone did on the service.
+    /// The number of changes that revert a change made on the service.
     pub fn undoing(&self) -> usize {
         self.plan.changes.iter().filter(|change| change.undoes()).count()
     }
 
-    /// How many differences are left to the dashboard.
+    /// The number of differences left to the dashboard.
     pub fn ignored(&self) -> usize {
         self.plan.changes.iter().map(|change| change.ignored.len()).sum()
     }
 
-    /// What looks like the new name of something that goes.
+    /// The resource that may be the new name of a removed one.
     pub fn successor(&self, old: &Address) -> Option<&'p Change> {
         self.successors.get(old).copied()
     }
 
-    /// How many changes cannot go on before someone decides.
+    /// The number of changes that wait for a decision.
     pub fn stuck(&self) -> usize {
         self.plan.changes.iter().filter(|change| guard::is_stuck(change)).count()
     }
@@ -403,7 +404,7 @@ impl<'p> PlanView<'p> {
 }
 
 impl<'p> Block<'p> {
-    /// All that people are told of, in the order of addresses.
+    /// All visible changes, sorted by address.
     fn all(plan: &'p Plan) -> Vec<Self> {
         let told = plan.changes.iter().filter(|change| change.is_told());
         let mut told: Vec<(Address, &Change)> = told.map(|change| (change.address.resource(), change)).collect();
@@ -439,13 +440,13 @@ impl<'p> Block<'p> {
         }
     }
 
-    /// All that changes.
+    /// All changes of the block.
     pub fn changes(&self) -> impl Iterator<Item = &'p Change> {
         self.whole.iter().chain(&self.parts).chain(&self.retired).copied()
     }
 
-    /// What happens to the resource: what happens to itself, or to all of its parts alike. Where it stays declared, it is not
-    /// deleted with the last of them.
+    /// The action on the resource: its own, or the common one of all its parts. A resource that stays declared is not
+    /// deleted with its last part.
     fn action(&self, stays: bool) -> Action {
         if let Some(change) = self.whole.or(self.retired.first().copied().filter(|_| self.parts.is_empty())) {
             return change.shown();

@@ -1,4 +1,4 @@
-//! What has had its time, or the first of its times, in words.
+//! Resources whose time, or first time, has passed, in words.
 
 use jiff::Timestamp;
 
@@ -10,10 +10,10 @@ use crate::plan::{Action, Change, Moved, Reason};
 use crate::render::layout::{Paint, Row, Words};
 use crate::text::{all_of, count};
 
-/// How many times that are still to come are told.
+/// The number of remaining times that are named.
 const TIMES: usize = 4;
 
-/// What became of one that has had its time, or the first of its times.
+/// What happened to a resource whose time, or first time, has passed.
 pub fn fate(change: &Change) -> String {
     let told = change.reasons.iter().find_map(|reason| match reason {
         Reason::Went { at, rest, .. } if !rest.is_empty() => Some(still(*at, rest)),
@@ -24,7 +24,7 @@ pub fn fate(change: &Change) -> String {
     told.unwrap_or_else(|| went(change, None, false))
 }
 
-/// What became of something that has had its time.
+/// What happened to a resource whose time has passed.
 pub(super) fn went(change: &Change, at: Option<Timestamp>, edited: bool) -> String {
     let went = at.map_or("its time has passed".to_owned(), |at| format!("was due on {}", moment(at)));
     let gone =
@@ -33,13 +33,13 @@ pub(super) fn went(change: &Change, at: Option<Timestamp>, edited: bool) -> Stri
     format!("{went}; {gone}it will not be sent again{edits}")
 }
 
-/// That something has begun and is not over.
+/// The text for a resource that has begun and has not ended.
 fn still(at: Option<Timestamp>, rest: &[Coming]) -> String {
     let went = at.map_or("has begun".to_owned(), |at| format!("was due on {}", moment(at)));
     format!("{went} and is still sent {}", coming(rest))
 }
 
-/// When something that has begun still is sent: `on Fri 20 Nov 2026 14:00 UTC`.
+/// The remaining times of a resource that has begun: `on Fri 20 Nov 2026 14:00 UTC`.
 pub fn coming(rest: &[Coming]) -> String {
     let one = |time: &Coming| match time.from {
         None => format!("until {}", moment(time.to)),
@@ -53,7 +53,7 @@ pub fn coming(rest: &[Coming]) -> String {
     all_of(&told)
 }
 
-/// What becomes of something that has begun and is not over, and how the rest of it is cancelled.
+/// What happens to a resource that has begun and has not ended, and how to cancel the remaining sends.
 pub(super) fn half_out(view: &PlanView, change: &Change, at: Option<Timestamp>, edited: bool, rest: &[Coming]) -> Row {
     if change.action == Action::Delete {
         let sent = at.map_or("has been sent".to_owned(), |at| format!("was due on {}", moment(at)));
@@ -87,7 +87,7 @@ pub(super) fn half_out(view: &PlanView, change: &Change, at: Option<Timestamp>, 
         .line(Words::new("then declare the replacement under a new key: otherwise both are sent"))
 }
 
-/// What is said of something that never was ours and is declared as what has been.
+/// The text for a resource that was never managed and is declared as a record of the past.
 pub(super) fn record(at: Timestamp) -> String {
     format!("was scheduled for {} and is not sent; your files keep it as a record", moment(at))
 }

@@ -1,4 +1,4 @@
-//! What single devices receive before and after, in rows that every form shows.
+//! The messages of single devices before and after, in rows that every form shows.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -7,12 +7,12 @@ use super::PlanView;
 use crate::plan::{LockScreen, MessagePeople, People, ReplayedDevice};
 use crate::text::{count, quoted, short};
 
-/// How many lock screens one side of a device shows.
+/// The number of lock screens that one side of a device shows.
 const SCREENS: usize = 5;
-/// How much of a text stands on a lock screen here.
+/// The number of characters of a text on a lock screen.
 const TEXT: usize = 120;
 
-/// The heading of the devices, and what they are.
+/// The heading of the devices.
 pub const TITLE: &str = "People";
 
 /// The devices of one message.
@@ -22,7 +22,7 @@ pub struct PeopleRow<'p> {
     pub devices: Vec<PersonRow<'p>>,
 }
 
-/// A device, with what it receives.
+/// A device, with its messages.
 #[derive(Debug)]
 pub struct PersonRow<'p> {
     pub device: &'p ReplayedDevice,
@@ -36,17 +36,17 @@ pub struct PersonRow<'p> {
 #[derive(Debug)]
 pub struct Timeline {
     pub screens: Vec<ScreenRow>,
-    /// What follows the screens, or stands instead of them: `nothing until 18 Dec`, `and 3 more`.
+    /// The text after the screens, or instead of them: `nothing until 18 Dec`, `and 3 more`.
     pub rest: Option<String>,
 }
 
 /// A message as it is shown on a device.
 #[derive(Debug)]
 pub struct ScreenRow {
-    /// By the clock of the device: `Fri 27 Nov 09:00`.
+    /// The local time of the device: `Fri 27 Nov 09:00`.
     pub when: String,
     pub title: Option<String>,
-    /// Its text, or that it has none.
+    /// Its text, or a note that it has none.
     pub text: String,
     pub from: String,
 }
@@ -62,7 +62,7 @@ pub fn about(people: &People) -> String {
     format!("What such devices receive until {day} in their local time, with and without this plan.")
 }
 
-/// How many messages have no devices.
+/// The number of messages without devices.
 pub fn left_out(people: &People) -> Option<String> {
     let words = || format!("{} with other recipients not replayed", count(people.left_out, "more message"));
     (people.left_out > 0).then(words)
@@ -115,7 +115,7 @@ impl PersonRow<'_> {
         format!("{} ({})", self.device.words, self.device.zone)
     }
 
-    /// The sides that are shown, each with its label: one for both if they are the same.
+    /// The sides that are shown, each with its label: one side if both are the same.
     pub fn sides(&self) -> Vec<(&'static str, &Timeline)> {
         match self.is_same {
             true => vec![("before and after", &self.after)],

@@ -1,4 +1,4 @@
-//! How many devices a message reaches, in words that every form shows.
+//! The number of devices that a message reaches, in words that every form shows.
 
 use super::PlanView;
 use crate::plan::{Plan, ReachChange};
@@ -8,7 +8,7 @@ use crate::review::{MessageChange, MessageClass, MessageGroup};
 use crate::timing::words::length;
 
 const MILLION: u64 = 1_000_000;
-/// How many senders of one row have a number each.
+/// Up to this number of senders in one row, each has its own count.
 const FEW: usize = 3;
 
 /// `12,400 → 13,050 of 40,000 devices (+650)`, for the messages of one row.
@@ -31,7 +31,7 @@ pub fn of_group(plan: &Plan, group: &MessageGroup) -> Option<String> {
         let each: Vec<String> = each.collect();
         return Some(format!("{}{} (of {})", hedge(about), each.join("; "), devices(about)));
     }
-    // Several senders with an audience each: who is in more than one of them is unknown.
+    // Several senders with different audiences: the overlap of the audiences is unknown.
     let after: Vec<DeviceCount> = all.iter().filter_map(|one| one.after.or(one.before)).collect();
     let (least, most) = (after.iter().map(|one| one.at_least).min()?, after.iter().map(|one| one.at_most).max()?);
     let range = DeviceCount { at_least: least, at_most: most };
@@ -60,7 +60,7 @@ fn is_same(change: ReachChange) -> bool {
     change.before.is_some() && change.before == change.after
 }
 
-/// `12,400 → 13,050`, or one number if it stays.
+/// `12,400 → 13,050`, or one number if it is unchanged.
 fn counts(change: ReachChange, about: &PopulationAbout) -> Option<String> {
     match (change.before, change.after) {
         (Some(before), Some(after)) if before != after => {
@@ -71,7 +71,8 @@ fn counts(change: ReachChange, about: &PopulationAbout) -> Option<String> {
     }
 }
 
-/// A population was read some time ago, so its numbers are near the truth and not the truth.
+/// The hedge for a population other than the built-in one: it was read some time ago, so its numbers are only
+/// approximate.
 fn hedge(about: &PopulationAbout) -> &'static str {
     if about.source == PopulationSource::BuiltIn { "" } else { "about " }
 }
@@ -96,13 +97,13 @@ pub fn number(number: u64, about: &PopulationAbout) -> String {
     format!("{}.{} M", thousands(tenths / 10), tenths % 10)
 }
 
-/// `40,000 devices`: all that the population has.
+/// `40,000 devices`: the size of the population.
 pub fn devices(about: &PopulationAbout) -> String {
     let noun = if about.devices == 1 { "device" } else { "devices" };
     format!("{} {noun}", number(about.devices, about))
 }
 
-/// Which population the numbers of a plan are of, if it has any.
+/// The population that the numbers of a plan refer to, if it has any.
 pub fn population(view: &PlanView) -> Option<String> {
     let reach = view.plan.told.reach.as_ref()?;
     let is_shown = |message: &MessageChange| message.reach.is_some();
@@ -126,7 +127,7 @@ fn age(now: jiff::Timestamp, taken: jiff::Timestamp) -> i64 {
     now.duration_since(taken).as_secs()
 }
 
-/// Younger than a minute is now.
+/// Whether a population is at least a minute old; a younger one counts as current.
 fn is_old(now: jiff::Timestamp, taken: jiff::Timestamp) -> bool {
     age(now, taken) >= 60
 }

@@ -1,4 +1,4 @@
-//! What may be a rename: something new says the same as something that is no longer declared, or is similar.
+//! Possible renames: a new resource has the same content as one that is no longer declared, or a similar one.
 
 use super::PlanView;
 use crate::address::Address;
@@ -8,17 +8,17 @@ use crate::plan::{Action, Change, Likeness, Reason};
 use crate::render::layout::{Paint, Row, Words};
 use crate::text::all_of;
 
-/// The label of what may be a rename.
+/// The label of a possible rename.
 pub(crate) const RENAME: &str = "rename?";
 
-/// That what goes may be what comes under another key.
+/// The note that a removed resource may continue under another key.
 pub(super) fn may_be_renamed(view: &PlanView, change: &Change) -> Option<Row> {
     let to = view.successor(&change.address).filter(|_| matches!(change.action, Action::Delete | Action::Forget))?;
     let words = format!("is this a rename? {} has the same content and shows how to declare it", to.address);
     Some(Row::new(RENAME, Words::new(&words)).paint(Paint::Asks))
 }
 
-/// It may be what stood under another key.
+/// The note that a new resource may continue one with another key.
 pub(super) fn looks_renamed(
     view: &PlanView,
     change: &Change,
@@ -35,7 +35,7 @@ pub(super) fn looks_renamed(
     let say = format!("lifecycle: {{renamed_from: {}}}", yaml_text(&from.key));
     let at = change.place.as_ref().map(|place| format!(" at {}:{}", place.file, place.line)).unwrap_or_default();
     let write = format!("add this below `{}:`{at}: ", change.address.key);
-    // A resource of another kind cannot be the same one under another key.
+    // A resource of another kind is no rename.
     let is_rename = from.kind == change.address.kind;
     if change.action != Action::ByHand && !is_rename {
         return Row::new("waits", Words::new(&format!("{from} {says}, and is deleted first")));
@@ -87,7 +87,7 @@ pub(super) fn looks_renamed(
     row.line(Words::new("to send both, stop managing the old one: ").copy(&view.again.other(&forget)))
 }
 
-/// Whether something is there until a person takes it away.
+/// Whether a resource exists until someone deletes it in the dashboard.
 fn is_by_hand(view: &PlanView, address: &Address) -> bool {
     if kinds::api(address).lifecycle(view.plan.level).delete == Delete::Never {
         return true;

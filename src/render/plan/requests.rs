@@ -1,4 +1,4 @@
-//! Which requests a block takes, in which order, and what is left where it stops half-way.
+//! The requests of a block, in order, and the state if a run stops between them.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,18 @@ use crate::ledger::Verb;
 use crate::plan::{Action, Change, Step};
 use crate::render::layout::{Paint, Row, Words};
 
-/// How many places to stop at are told.
+/// The number of such states that are described.
 const GAPS: usize = 6;
-/// How many requests of one block are shown.
+/// The number of requests of one block that are shown.
 const REQUESTS: usize = 12;
 
-/// What is left where a run stops half-way through a change.
+/// The state that remains if a run stops in the middle of a change.
 pub(crate) fn if_it_stops(view: &PlanView, change: &Change) -> Option<String> {
     stops(&steps(view, std::iter::once(change)))
 }
 
-/// The steps of changes, each with whether it is their own. Where something is replaced, also those that re-point its users.
+/// The steps of changes, each with whether it is their own. A replacement includes the steps that update references to
+/// it.
 fn steps<'p>(view: &PlanView<'p>, changes: impl Iterator<Item = &'p Change>) -> Vec<(&'p Step, bool)> {
     let mut steps: Vec<(&Step, bool)> = Vec::new();
     for change in changes {
@@ -33,14 +34,14 @@ fn steps<'p>(view: &PlanView<'p>, changes: impl Iterator<Item = &'p Change>) -> 
     steps
 }
 
-/// What is missing where a run stops between the deletion of an old version and the creation of the new one.
+/// What is missing if a run stops between the deletion of an old version and the creation of the new one.
 fn stops(steps: &[(&Step, bool)]) -> Option<String> {
     let sent: Vec<&Step> = steps.iter().map(|(step, _)| *step).filter(|step| step.request.is_some()).collect();
     if !sent.iter().any(|step| step.verb == Verb::Delete) {
         return None;
     }
     let made = sent.iter().enumerate().filter(|(_, step)| step.verb == Verb::Create);
-    // Of several, the last counts.
+    // If there are several, the last one counts.
     let made: BTreeMap<&Address, usize> = made.map(|(at, step)| (&step.address, at)).collect();
     let comes_later = |at: usize, step: &Step| made.get(&step.address).is_some_and(|made| *made > at);
     let gaps = sent.iter().enumerate().filter(|(at, step)| step.verb == Verb::Delete && comes_later(*at, step));
@@ -50,7 +51,8 @@ fn stops(steps: &[(&Step, bool)]) -> Option<String> {
     (!told.is_empty()).then(|| format!("if it stops {all} until the next apply; nothing is sent twice"))
 }
 
-/// The requests of a block in the order in which they are sent. Where it is replaced, also those that re-point its users.
+/// The requests of a block in the order in which they are sent. A replacement includes those that update references to
+/// it.
 pub fn row(view: &PlanView, block: &Block) -> Option<Row> {
     let steps = steps(view, block.changes());
     let stops = stops(&steps);

@@ -1,4 +1,4 @@
-//! The rows of a block: when, which fields, what is sent at once, which requests.
+//! The rows of a block: times, fields, immediate sends, and requests.
 
 use std::collections::BTreeMap;
 
@@ -12,38 +12,38 @@ use crate::render::layout::{Paint, Row, Words};
 use crate::review::before;
 use crate::review::fields::Difference;
 
-/// How many parts of a resource are shown.
+/// The number of parts of a resource that are shown.
 pub(super) const PARTS: usize = 20;
-/// How many of those who get a message are named.
+/// The number of recipients of a message that are named.
 const NAMED: usize = 5;
 
-/// What a block is about: when, to whom, which fields, what people will see; or its parts.
+/// The content of a block: times, audience, fields, and the message as recipients will see it; or its parts.
 pub(crate) fn of_content(view: &PlanView, block: &Block) -> Vec<Row> {
     let mut rows = of_times(view, block);
     rows.extend(block.whole.map(|change| who::rows(view, change)).unwrap_or_default());
     rows.extend(of_fields(block));
     rows.extend(block.whole.map(|change| message::rows(view, change)).unwrap_or_default());
     if rows.is_empty() {
-        // Two spellings of one audience, say: the request is sent all the same.
+        // For example two spellings of one audience: the request is sent nevertheless.
         rows.extend(block.whole.map(content::as_written).unwrap_or_default());
     }
     rows
 }
 
-/// When it messages people, and what else they get shortly before or after.
+/// The send times, and other messages to the same people shortly before or after.
 pub(crate) fn of_times(view: &PlanView, block: &Block) -> Vec<Row> {
     let rows = |change| when::rows(view, change).into_iter().chain(when::near(view, change)).collect();
     block.whole.map(rows).unwrap_or_default()
 }
 
-/// The fields of a block that matter, or its parts.
+/// The relevant fields of a block, or its parts.
 pub(crate) fn of_fields(block: &Block) -> Vec<Row> {
     let mut rows = block.whole.map(content::rows).unwrap_or_default();
     rows.extend(of_parts(block));
     rows
 }
 
-/// What puts back a change that someone made on the service, from what is there to what was applied, and what that means.
+/// The reversal of a change made on the service, from the live to the applied state, and its effect.
 pub(crate) fn of_drift(view: &PlanView, block: &Block) -> Vec<Row> {
     let effect = |change| who::rows(view, change).into_iter().filter(|row| row.label == who::EFFECT);
     let mut rows: Vec<Row> = Vec::new();
@@ -60,14 +60,14 @@ pub(crate) fn of_drift(view: &PlanView, block: &Block) -> Vec<Row> {
     rows
 }
 
-/// What a block says in words: when, what is sent at once, why, and which requests.
+/// The text rows of a block: immediate sends, reasons, and requests.
 pub(crate) fn of_words(view: &PlanView, block: &Block) -> Vec<Row> {
     let mut rows = sends(block);
     for change in block.whole.iter().chain(&block.retired) {
         rows.extend(words::reasons(view, change));
     }
     for change in block.parts.iter().take(PARTS) {
-        // How something is kept is the same for all parts.
+        // The note on how to keep a change is the same for all parts.
         let is_said = |row: &Row| row.label == words::KEEP && rows.iter().any(|other| other.label == row.label);
         let own: Vec<Row> = words::reasons(view, change).into_iter().filter(|row| !is_said(row)).collect();
         rows.extend(own.into_iter().map(|row| if row.label == words::KEEP { row } else { of_part(change, row) }));
@@ -76,14 +76,14 @@ pub(crate) fn of_words(view: &PlanView, block: &Block) -> Vec<Row> {
     rows
 }
 
-/// A row about a part says which.
+/// Adds the name of the part to its row.
 fn of_part(change: &Change, mut row: Row) -> Row {
     let about = Words::new(change.address.part().unwrap_or_default());
     row.lines.insert(0, about);
     row
 }
 
-/// One row for each part that changes.
+/// One row for each changed part.
 pub(crate) fn of_parts(block: &Block) -> Vec<Row> {
     let parts = &block.parts;
     let mut rows: Vec<Row> = parts.iter().take(PARTS).map(|change| part(change)).collect();
@@ -104,12 +104,12 @@ pub(crate) fn of_parts(block: &Block) -> Vec<Row> {
 fn part(change: &Change) -> Row {
     let address = &change.address;
     let own = address.part().unwrap_or_default();
-    // What the address says already is not repeated.
+    // Values that the address contains are not repeated.
     let id = own.rsplit('/').next().unwrap_or_default();
     let key = address.key.split('/').next().unwrap_or_default();
     let is_said = |value: Option<&Value>| value.and_then(Value::as_str).is_some_and(|text| text == id || text == key);
     let (before, after) = match change.action {
-        // Only what came from here is removed.
+        // Only applied values are removed.
         Action::Delete => (change.ledger.as_deref().or(before(change)), None),
         _ => (before(change), change.desired.as_deref()),
     };
@@ -124,7 +124,7 @@ fn part(change: &Change) -> Row {
                 let (old, new) = pair(old, new);
                 words.paint(&old, Paint::Old).and(" → ").paint(&new, Paint::New)
             }
-            // The sign of what comes or goes as a whole says it.
+            // The sign of an added or removed part is enough.
             (None, Some(new), Action::Create) => words.paint(&shown(new), Paint::New),
             (Some(old), None, Action::Delete) => words.paint(&shown(old), Paint::Old),
             (None, Some(new), _) => words.and("(none) → ").paint(&shown(new), Paint::New),
@@ -145,7 +145,7 @@ pub(crate) fn paint_of(action: Action) -> Paint {
     }
 }
 
-/// What is sent, by what sends it.
+/// The caused messages, by their sender.
 fn sends(block: &Block) -> Vec<Row> {
     let mut by: BTreeMap<(String, i64), Vec<&str>> = BTreeMap::new();
     for CausedSend { by: sender, tag, removed, after_seconds, to } in block.changes().flat_map(|change| &change.sends) {

@@ -1,4 +1,4 @@
-//! The plan for a person at a terminal.
+//! The plan for a terminal.
 
 mod messages;
 mod people;
@@ -16,38 +16,37 @@ use crate::text::{all_of, count, quoted, short};
 pub(super) use messages::at_stake;
 pub(in crate::render) use messages::message_blocks;
 
-/// How many of those that have had their time, or were left out, are named.
+/// The number of past pushes, and of resources left out, that are named.
 pub(super) const NAMED: usize = 10;
-/// How many blocks are made side by side before they are told.
+/// The number of blocks that are formatted in parallel before they are printed.
 const TOGETHER: usize = 512;
-/// How many of them become one text.
+/// The number of blocks that are joined into one text.
 const JOINED: usize = 8;
-/// How many bytes most blocks have at the most.
+/// The size in bytes that most blocks do not exceed.
 const USUAL: usize = 1024;
 /// How many of those that are stuck are named in the last lines.
 const STUCK: usize = 3;
-/// How much of a name is in a first line.
+/// The number of characters of a name in a first line.
 pub(super) const NAME: usize = 60;
 
-/// What becomes of a plan that was not compared with the service.
+/// The note for a plan that was not compared with the service.
 pub(in crate::render) const FOR_READING: &str =
     "It is for reading only: apply needs a plan that was compared with the service.";
 
-/// The whole plan: what happens, the riskiest first; what was changed on the service; what has had its time; how much of
-/// each there is, and what to do next.
+/// The whole plan: changes, the riskiest first; drift; past pushes; the totals, and the next steps.
 pub fn text(plan: &Plan, ahead: &NextSteps, style: Style) -> String {
     let mut out = String::new();
     text_to(plan, ahead, style, &mut |part| out.push_str(part));
     out
 }
 
-/// Passes the whole plan to `tell`, part by part as it is made. Each part has whole lines, so that the beginning of a long plan
-/// can be read before its end is ready.
+/// Passes the whole plan to `tell` in parts, as they are ready. Each part consists of whole lines, so the beginning of
+/// a long plan can be read before its end is ready.
 pub fn text_to(plan: &Plan, ahead: &NextSteps, style: Style, tell: &mut dyn FnMut(&str)) {
     whole(&PlanView::of_changes(plan, &ahead.again), Some(ahead), style, tell);
 }
 
-/// Passes the whole plan to `tell` before an apply, without what to do next. Returns the plan's digest if it was shown.
+/// Passes the whole plan to `tell` before an apply, without the next steps. Returns the plan's digest if it was shown.
 pub fn before_apply(plan: &Plan, again: &Repetition, style: Style, tell: &mut dyn FnMut(&str)) -> Option<Digest> {
     let view = PlanView::of_changes(plan, again);
     whole(&view, None, style, tell);
@@ -92,7 +91,7 @@ fn whole(view: &PlanView, ahead: Option<&NextSteps>, style: Style, tell: &mut dy
     left_out(&mut out, view.plan, style);
     held(&mut out, view.plan, style);
     out.push_str(&end(view, ahead, style));
-    // Who is about to apply a plan need not know what it leaves alone, but what it could not look at.
+    // Before an apply, only the kinds that could not be listed matter, not the other unmanaged resources.
     let rest = match ahead {
         Some(_) => unmanaged::words(view),
         None => unmanaged::unlisted(view).map(|words| Words::new(&words)),
@@ -103,7 +102,7 @@ fn whole(view: &PlanView, ahead: Option<&NextSteps>, style: Style, tell: &mut dy
     tell(&out);
 }
 
-/// Every change by itself, with why a reader should look at it.
+/// Every change separately, with its risk.
 pub(in crate::render) fn blocks(view: &PlanView, style: Style) -> Vec<(super::Risk, String)> {
     let shown = |block: &Block, drifted: bool| {
         let mut out = String::new();
@@ -114,7 +113,7 @@ pub(in crate::render) fn blocks(view: &PlanView, style: Style) -> Vec<(super::Ri
     view.blocks.iter().map(|block| shown(block, false)).chain(drift).collect()
 }
 
-/// Why a plan is not applied, each with the way out.
+/// The refusals, each with its help.
 pub fn refusals<'r>(refused: impl IntoIterator<Item = &'r Refused>, style: Style) -> String {
     let mut out = String::new();
     for Refused { message, help, .. } in refused {
@@ -147,24 +146,24 @@ fn one(out: &mut String, view: &PlanView, block: &Block, said: Vec<Row>, drifted
     out.push('\n');
 }
 
-/// Those with the same edit as the one above.
+/// The blocks with the same edit as the one above.
 fn others(out: &mut String, blocks: &[&Block], style: Style) {
     let sign = Words::default().paint(Action::Update.symbol(), rows::paint_of(Action::Update));
     layout::paragraph(out, &sign.and(&format!(" {}", folds::words(blocks))), 0, style);
     out.push('\n');
 }
 
-/// The name that the service knows it by, where its key does not say it.
+/// The name on the service, if it differs from the key.
 pub(super) fn name<'p>(block: &Block<'p>) -> Option<&'p str> {
     let name = block.changes().next().map(|change| change.name.as_str());
     name.filter(|name| !name.is_empty() && *name != block.address.key)
 }
 
-/// File and line, or that there are none.
+/// File and line, or a note that the resource is not in the files.
 pub(super) fn place(view: &PlanView, block: &Block) -> String {
     match view.place_of(block) {
         Some(place) => format!("{}:{}", place.file, place.line),
-        // What is deleted for another reason than that nobody declares it may well be declared.
+        // A resource that is deleted for another reason may still be declared.
         None if !view.is_by_files() => String::new(),
         None if block.retired.is_empty() && block.changes().all(|change| change.desired.is_none()) => {
             "not in your files".to_owned()
@@ -185,7 +184,7 @@ fn drift(out: &mut String, view: &PlanView, style: Style) {
     out.push('\n');
     for block in &view.drift {
         let mut said = rows::of_words(view, block);
-        // The heading says it already.
+        // The heading already says it.
         if block.changes().all(|change| change.moved == Some(Moved::Service)) {
             said.retain(|row| row.label != words::DRIFT);
         }
@@ -227,7 +226,7 @@ fn left_out(out: &mut String, plan: &Plan, style: Style) {
     out.push('\n');
 }
 
-/// What is not promoted: `segments/vip: not on staging yet`.
+/// The resources that are not promoted: `segments/vip: not on staging yet`.
 pub(in crate::render) fn held_lines(plan: &Plan) -> Vec<String> {
     let Aim::Promoted(from) = &plan.aim else { return Vec::new() };
     plan.told.held.iter().map(|held| format!("{}: {}", held.address, held.why.words(from))).collect()
@@ -248,7 +247,7 @@ fn held(out: &mut String, plan: &Plan, style: Style) {
     out.push('\n');
 }
 
-/// How much of each there is, and what to do next.
+/// The totals, and the next steps.
 fn end(view: &PlanView, ahead: Option<&NextSteps>, style: Style) -> String {
     let mut out = String::new();
     let plan = view.plan;
@@ -286,7 +285,7 @@ fn end(view: &PlanView, ahead: Option<&NextSteps>, style: Style) -> String {
     out
 }
 
-/// That there is nothing to do.
+/// The text if there is nothing to do.
 pub(super) fn nothing(view: &PlanView) -> String {
     let plan = view.plan;
     let target = &plan.target;
@@ -321,7 +320,7 @@ pub(super) fn nothing(view: &PlanView) -> String {
     }
 }
 
-/// That the files declare nothing, what stays on the service then, and how it is deleted.
+/// The note that the files declare nothing, with what stays on the service and how to delete that.
 pub fn undeclared(view: &PlanView) -> Option<String> {
     let NothingDeclared { stays, not_pruned } = view.plan.told.nothing_declared.as_ref()?;
     let target = &view.plan.target;
@@ -344,14 +343,14 @@ pub fn undeclared(view: &PlanView) -> Option<String> {
     Some(said)
 }
 
-/// How much is left to the dashboard: `2 differences are left to the dashboard (lifecycle.ignore).`
+/// The number of ignored differences: `2 differences are ignored (lifecycle.ignore).`
 pub(super) fn ignored(view: &PlanView) -> Option<String> {
     let number = view.ignored();
     let are = if number == 1 { "is" } else { "are" };
     (number > 0).then(|| format!("{} {are} ignored (lifecycle.ignore).", count(number, "difference")))
 }
 
-/// How many changes send, how many wait for a decision, and how many revert a change made in the dashboard.
+/// The numbers of changes that send, that wait for a decision, and that revert a change made in the dashboard.
 pub(in crate::render) fn pressing(view: &PlanView) -> Vec<(String, Paint)> {
     let (at_once, undoing) = (view.sending_at_once(), view.undoing());
     let late = |is_late: bool| {
@@ -386,7 +385,7 @@ pub(in crate::render) fn pressing(view: &PlanView) -> Vec<(String, Paint)> {
     all.into_iter().filter(|(number, ..)| *number > 0).map(|(_, words, paint)| (words, paint)).collect()
 }
 
-/// What to do next: to apply what can be, to decide what waits, or to do what only people can.
+/// The next steps: apply the plan, decide the open questions, or do the manual steps.
 pub(super) fn next(line: Words, view: &PlanView, ahead: &NextSteps) -> Words {
     let plan = view.plan;
     let is_for_people = |change: &&Change| change.reasons.iter().any(|it| matches!(it, Reason::InDashboard { .. }));
@@ -412,14 +411,15 @@ pub fn summary(view: &PlanView) -> String {
     format!("Plan: {}.", all.join(", "))
 }
 
-/// How many changes there are of each action.
+/// The number of changes for each action.
 pub(in crate::render) fn changing(view: &PlanView) -> Vec<String> {
     let told = |action: Action, number: usize| match action {
         Action::Keep | Action::Past => None,
         Action::ByHand => Some(count(number, "manual step")),
         action => Some(format!("{number} to {}", action.word())),
     };
-    // What is refused as too late waits for a decision, and a deletion that waits for other changes for a later apply.
+    // A change that is refused as too late waits for a decision; a deletion that waits for other changes waits for a
+    // later apply.
     let changes = || view.plan.changes.iter();
     let late = |action: Action| changes().filter(|change| change.shown() == action && change.is_too_late()).count();
     let held = view.held();
@@ -432,7 +432,7 @@ pub(in crate::render) fn changing(view: &PlanView) -> Vec<String> {
     numbers.filter(|(number, _)| *number > 0).map(|(_, words)| words).collect()
 }
 
-/// How much is not touched.
+/// The numbers of unchanged resources and of those left out.
 pub(in crate::render) fn staying(view: &PlanView) -> Vec<String> {
     let unchanged = format!("{} unchanged", view.count(Action::Keep) + view.count(Action::Past));
     let left = view.plan.left_out.len();

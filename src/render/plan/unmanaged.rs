@@ -1,4 +1,4 @@
-//! The last words of a plan: what else the service has.
+//! The end of a plan: unmanaged resources of the service.
 
 use super::PlanView;
 use crate::kinds::{self, KINDS};
@@ -6,7 +6,7 @@ use crate::plan::Unmanaged;
 use crate::render::layout::Words;
 use crate::text::{all_of, count, many};
 
-/// How much is not in git, by kind, and which kinds could not be listed. Nothing where there is nothing to say.
+/// The number of unmanaged resources by kind, and the kinds that could not be listed. `None` if there are neither.
 pub fn words(view: &PlanView) -> Option<Words> {
     let told = &view.plan.told;
     let counted = KINDS.iter().filter_map(|kind| Some((kind.noun, told.unmanaged.get(kind.key)?)));
@@ -29,7 +29,7 @@ pub(crate) fn counted_as(counted: Unmanaged, noun: &str) -> String {
     format!("{}{}", count(number, noun), if or_more { " or more" } else { "" })
 }
 
-/// What nobody could look at, and why: what others have of it is unknown, and may send or be sent.
+/// The kinds that could not be listed, with the reason. Their unmanaged resources may send messages or be sent.
 pub fn unlisted(view: &PlanView) -> Option<String> {
     let all = &view.plan.told.unlisted;
     let (_, why) = all.first_key_value()?;

@@ -1,21 +1,21 @@
-//! Values as people read them: on one line, shortened where they are long, and then with a word about it.
+//! Values for readers: on one line; long ones are cut, with a note about it.
 
 use serde_json::Value;
 
 use crate::node::yaml_text;
 use crate::text::{count, quoted};
 
-/// How many characters of a value are shown.
+/// The number of characters of a value that are shown.
 const MOST: usize = 240;
-/// How many of them stand before the first difference.
+/// The number of characters before the first difference that are shown.
 const BEFORE: usize = 40;
 
-/// A value as it could are in a manifest, on one line.
+/// A value as in a manifest, on one line.
 pub fn shown(value: &Value) -> String {
     excerpt(value, 0)
 }
 
-/// Two values that differ. Where they are long, what is shown of them begins shortly before the difference.
+/// Two different values. Excerpts of long ones begin shortly before the difference.
 pub fn pair(old: &Value, new: &Value) -> (String, String) {
     let from = match (old.as_str(), new.as_str()) {
         (Some(old), Some(new)) => old.chars().zip(new.chars()).take_while(|(old, new)| old == new).count(),

@@ -1,4 +1,4 @@
-//! When it messages people: by the author's clock, by UTC, by the recipients' clocks; or what triggers it.
+//! Send times: in the manifest's time zone, in UTC and in recipients' local time; or the trigger.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use crate::render::layout::{Paint, Row, Words};
 use crate::text::count;
 use crate::timing::{Collision, Times, words};
 
-/// How many times are shown with the recipients' clocks.
+/// The number of times that are shown with recipients' local times.
 const TIMES: usize = 6;
 
-/// When a change messages people, where it does so by itself.
+/// The times at which a change sends messages on its own.
 pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
     if matches!(change.action, Action::Adopt | Action::Forget | Action::Keep | Action::Past) {
         return Vec::new();
@@ -21,7 +21,7 @@ pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
     let (old, new) = (&both.old, &both.new);
     let Some(shown) = new.first().or(old.first()) else { return set_off(view, change).into_iter().collect() };
     let mut row = Row { lines: Vec::new(), ..Row::new("when", Words::default()) };
-    // Where all are the same moment, once is enough.
+    // If all times are the same, they are shown once.
     let is_whole = old.is_empty() || new.is_empty() || both.each().all(|(was, is)| was.is_some() && is.is_some());
     if is_whole && are_alike(old) && are_alike(new) {
         let before = old.first().filter(|before| !new.is_empty() && before.when != shown.when);
@@ -37,7 +37,7 @@ pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
     let stay = !old.is_empty() && !new.is_empty();
     let mut more = 0;
     if all.len() > TIMES && stay {
-        // What stays is left out, and nothing else.
+        // Only unchanged times are left out.
         all.sort_by_key(is_same);
         let changed = all.iter().filter(|pair| !is_same(pair)).count();
         more = all.len() - changed.max(TIMES);
@@ -70,8 +70,8 @@ fn are_alike(all: &[Times]) -> bool {
     all.iter().all(|times| times.when == all[0].when)
 }
 
-/// A time after some words, and the time before if that was another. The recipients' clocks follow if they are asked for, or if
-/// people sleep then.
+/// A time after some words, and the previous time if it differs. Recipients' local times follow if requested, or if
+/// some are in quiet hours.
 fn lines(view: &PlanView, begin: Words, before: Option<&Times>, times: &Times, clocks: bool) -> Vec<Words> {
     let now = view.plan.made;
     let first = match before {
@@ -89,7 +89,7 @@ fn lines(view: &PlanView, begin: Words, before: Option<&Times>, times: &Times, c
     std::iter::once(first).chain((!over_there.is_empty()).then_some(second)).collect()
 }
 
-/// What sets off a pipeline.
+/// The trigger of a pipeline.
 fn set_off(view: &PlanView, change: &Change) -> Option<Row> {
     let words = match view.review.both_set_off(change) {
         (Some(old), Some(new)) if old != new => {
@@ -101,7 +101,7 @@ fn set_off(view: &PlanView, change: &Change) -> Option<Row> {
     Some(Row::new("when", words))
 }
 
-/// Other messages that the same people would get shortly before or after: the nearest, and how many more there are.
+/// Other messages that the same people would get shortly before or after: the nearest one, and the number of others.
 pub fn near(view: &PlanView, change: &Change) -> Option<Row> {
     let near = view.collisions();
     let told = near.of(&change.address);

@@ -1,4 +1,4 @@
-//! Audience: as a sentence or a tree, what a change of it means, and whom else it touches.
+//! Audience: as a sentence or a tree, with the effect of a change, and the users of a segment.
 
 use std::collections::BTreeSet;
 
@@ -11,16 +11,16 @@ use crate::plan::{Action, Change, Reason, RemoteThing};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::{Mark, Marked, Who, before};
 
-/// The label of who is meant.
+/// The label of the audience.
 pub const WHO: &str = "who";
-/// The label of what a change means for an audience.
+/// The label of the effect on the audience.
 pub(crate) const EFFECT: &str = "effect";
-/// How many lines of a tree are shown.
+/// The number of lines of a tree that are shown.
 const LINES: usize = 40;
-/// How many of those who name a segment are shown.
+/// The number of users of a segment that are shown.
 const USERS: usize = 12;
 
-/// Audience, and what becomes of it.
+/// The audience and its changes.
 pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
     if matches!(change.action, Action::Adopt | Action::Forget | Action::Keep | Action::Past) {
         return Vec::new();
@@ -44,7 +44,7 @@ fn one(change: &Change, who: &Who, is_segment: bool) -> Vec<Row> {
         (false, true) => lines(&who.tree, None),
         _ => vec![Words::new(&who.words)],
     };
-    // A segment whose audience stays is about something else.
+    // If the audience of a segment is unchanged, the change concerns other fields.
     let same = matches!(who.effect, Some(Relation::Same)) && !edited;
     if is_segment && same {
         return Vec::new();
@@ -75,7 +75,8 @@ fn mark_of(change: &Change) -> Option<Paint> {
     }
 }
 
-/// A tree with what comes and goes; what stays stands for itself as far as it leads there.
+/// A tree with additions and removals. In a long tree, unchanged lines are shown only near changes or if they lead to
+/// one.
 fn lines(tree: &[Marked], whole: Option<Paint>) -> Vec<Words> {
     let mut kept = vec![true; tree.len()];
     if tree.len() > LINES && whole.is_none() {
@@ -120,7 +121,7 @@ fn lines(tree: &[Marked], whole: Option<Paint>) -> Vec<Words> {
     out
 }
 
-/// Which lines change, stand beside one that does, or lead to it.
+/// Marks the lines that change, their neighbours, and their parents.
 fn near_changes(tree: &[Marked]) -> Vec<bool> {
     let mut kept = vec![false; tree.len()];
     for at in (0..tree.len()).filter(|at| tree[*at].mark != Mark::Same) {
@@ -143,11 +144,11 @@ fn near_changes(tree: &[Marked]) -> Vec<bool> {
     kept
 }
 
-/// Those who name a segment that changes, with what that means for each.
+/// The resources that name a changed segment, with the effect on each.
 fn users(view: &PlanView, change: &Change) -> Option<Row> {
     let holders = Holders::of(change);
     let gone = change.action == Action::Delete;
-    // Of what goes, those count that name it still.
+    // For a deleted segment, only those that still name it.
     let names = |user: &&&Change| {
         let audiences = kinds::api(&user.address).audiences();
         let desired = user.desired.iter().flat_map(|spec| remote::segments(audiences, spec));
@@ -205,12 +206,12 @@ fn holders(change: &Change) -> BTreeSet<&Address> {
     ours.collect()
 }
 
-/// What a change of a segment means for one that names it and may be among its holders.
+/// The effect of a changed segment on a resource that names it and may be one of its holders.
 pub fn touched(view: &PlanView, user: &Change, holders: &Holders) -> String {
     let holds = holders.by.contains(&user.address);
     let uses = if holders.is_old_version { "still uses the old version" } else { "still uses it" };
     let api = kinds::api(&user.address);
-    // What waits for a person is sent as it is.
+    // A resource that waits for a manual step is sent unchanged.
     let old = before(user).filter(|_| holds || user.action == Action::ByHand);
     let spec = old.or(user.desired.as_deref()).or(before(user));
     let runs = spec.and_then(|spec| api.runs(spec));

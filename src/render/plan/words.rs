@@ -1,4 +1,4 @@
-//! Why a change is what it is, and what a person has to do about it.
+//! The reasons for a change, and its manual steps.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use crate::review::before;
 use crate::text::{all_of, count, minutes};
 pub use crate::timing::words::{distance, moment};
 
-/// What people call one of its kind.
+/// The noun for the kind of a resource.
 pub fn noun(change: &Change) -> &'static str {
     kinds::of(&change.address).noun
 }
@@ -24,13 +24,13 @@ fn a(noun: &str) -> String {
     format!("{article} {noun}")
 }
 
-/// All that is to be said of a change apart from its fields and requests.
+/// All notes about a change besides its fields and requests.
 pub fn reasons(view: &PlanView, change: &Change) -> Vec<Row> {
     let whys = change.reasons.iter().map(|reason| why(view, change, reason));
     whys.chain(notes(view, change)).collect()
 }
 
-/// What follows from the change itself, without a reason.
+/// The notes that follow from the change itself rather than from a reason.
 pub fn notes(view: &PlanView, change: &Change) -> Vec<Row> {
     let mut rows: Vec<Row> = no_way_back(view, change).into_iter().collect();
     rows.extend(drift(change));
@@ -146,7 +146,7 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
                 Aim::Before(number) => format!("revert {number}"),
                 _ => "apply".to_owned(),
             };
-            // No apply changes what is somebody else's.
+            // An apply does not change unmanaged resources.
             let is_pruned = change.reasons.iter().any(|reason| matches!(reason, Reason::Pruned { .. }));
             let then = match is_theirs || is_pruned {
                 true => format!("change that in the dashboard; a later {does} then deletes it"),
@@ -187,7 +187,7 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
     }
 }
 
-/// Nobody declares it, and the target has such things deleted.
+/// The row for an undeclared resource of a kind that the target prunes.
 fn pruned(view: &PlanView, change: &Change, made: Option<Timestamp>) -> Row {
     let (address, noun) = (&change.address, noun(change));
     let made = made.map(|at| format!(", created {}", moment(at))).unwrap_or_default();
@@ -207,7 +207,7 @@ fn pruned(view: &PlanView, change: &Change, made: Option<Timestamp>) -> Row {
         .paint(Paint::Asks)
 }
 
-/// What may name a segment or a tag and cannot be looked at.
+/// The possible users of a segment or a tag that the API cannot read.
 fn unseen(view: &PlanView, change: &Change) -> Option<String> {
     if ![kinds::Segment::KEY, kinds::LegacyTag::KEY].contains(&&*change.address.kind) {
         return None;
@@ -218,7 +218,7 @@ fn unseen(view: &PlanView, change: &Change) -> Option<String> {
     (!untold.is_empty()).then_some(lists)
 }
 
-/// Something that is not ours has the name that ours is to get.
+/// The name of a managed resource is taken by an unmanaged one.
 fn taken_from_ours(view: &PlanView, change: &Change, ids: &[String]) -> Row {
     let (address, noun) = (&change.address, noun(change));
     let has = if ids.len() == 1 { format!("{} that is not managed has", a(noun)) } else { "others have".to_owned() };
@@ -233,7 +233,7 @@ fn taken_from_ours(view: &PlanView, change: &Change, ids: &[String]) -> Row {
     row.line(Words::new("rename or remove it in the service's dashboard, or choose another name in your files"))
 }
 
-/// In which order the old one and the new one go and come, as the steps have it.
+/// The order in which the old and the new version are deleted and created, from the steps.
 fn replacing(view: &PlanView, change: &Change) -> String {
     let place = |verb| view.steps_of(change).iter().find(|step| step.verb == verb).map(|step| step.number);
     // What is left to a person goes on naming the old one.
@@ -253,14 +253,14 @@ fn replacing(view: &PlanView, change: &Change) -> String {
     format!("this change cannot be made in place{}: {order}", limit(view, change))
 }
 
-/// That the old one goes out as it is where nobody does anything about it.
+/// The warning that the old version is sent unchanged unless someone acts.
 fn still_due(view: &PlanView, change: &Change) -> Option<String> {
     let runs = before(change).and_then(|spec| kinds::api(&change.address).runs(spec))?;
     let at = runs.first.filter(|at| *at > view.plan.made)?;
     Some(format!("unless you act, the old one is sent unchanged on {}, {}", moment(at), distance(view.plan.made, at)))
 }
 
-/// The page that tells more: ` (AP101)`.
+/// The reference to the documented limit: ` (AP101)`.
 pub(super) fn limit(view: &PlanView, change: &Change) -> String {
     let limit = kinds::api(&change.address).limit(view.plan.level);
     limit.map(|limit| format!(" ({})", limit.name)).unwrap_or_default()
@@ -283,7 +283,7 @@ fn by_hand(view: &PlanView, change: &Change, old: Option<&str>) -> Row {
     };
     let cannot = cannot + &limit(view, change);
     let row = Row::new(MANUAL, Words::new(&cannot)).paint(Paint::Asks);
-    // What is still declared would be made anew by an apply.
+    // An apply would create a declared resource again.
     let forget = if lifecycle.read == Read::LedgerOnly { " --even-if-pending" } else { "" };
     let done = match &view.plan.aim {
         Aim::Nothing => format!("forget {address}{forget}"),
@@ -303,7 +303,7 @@ fn by_hand(view: &PlanView, change: &Change, old: Option<&str>) -> Row {
         .line(Words::new("until then, the new one is not created, because people would get both messages"))
 }
 
-/// What cannot be taken back once it is made.
+/// Whether a creation can be undone.
 fn no_way_back(view: &PlanView, change: &Change) -> Option<Row> {
     let making = matches!(change.action, Action::Create | Action::Replace) && !guard::is_stuck(change);
     let lifecycle = kinds::api(&change.address).lifecycle(view.plan.level);
@@ -317,15 +317,15 @@ fn no_way_back(view: &PlanView, change: &Change) -> Option<Row> {
     Some(Row::new("undo", Words::new(words)))
 }
 
-/// The label of what was changed on the service.
+/// The label of a change made on the service.
 pub(crate) const DRIFT: &str = "drift";
-/// The label of how that is kept.
+/// The label of the command that keeps it.
 pub(crate) const KEEP: &str = "to keep";
 /// The label of what has to be done in the dashboard.
 pub(super) const MANUAL: &str = "manual";
-/// What a plan does with it.
+/// What the plan does about it.
 pub(crate) const PUT_BACK: &str = "This plan puts it back.";
-/// How many fields are named that somebody changed.
+/// The number of overwritten fields that are named.
 const FIELDS: usize = 5;
 
 fn drift(change: &Change) -> Option<Row> {
@@ -341,7 +341,7 @@ fn drift(change: &Change) -> Option<Row> {
         (Moved::Removed, Action::Create | Action::Replace) => {
             "removed on the service since the last apply; this puts it back"
         }
-        // That it is let go of says so already.
+        // The removal from the ledger already says so.
         (Moved::Removed, Action::Forget) => return None,
         (Moved::Removed, _) => "removed on the service since the last apply",
     };
@@ -352,7 +352,7 @@ fn drift(change: &Change) -> Option<Row> {
     Some(if more > 0 { row.line(Words::new(&format!("and {}", count(more, "more field")))) } else { row })
 }
 
-/// A field that somebody changed, with what each side says.
+/// A field that was changed on the service, with its value on each side.
 fn all_sides(change: &Change, field: &Overwritten) -> String {
     let said = |side: Option<&Value>| {
         let words = side.map_or("nothing".to_owned(), |value| content::as_said(change, &field.path, value));
@@ -369,7 +369,7 @@ fn all_sides(change: &Change, field: &Overwritten) -> String {
     }
 }
 
-/// How what somebody did on the service is kept.
+/// The command that keeps a change made on the service.
 fn keep(view: &PlanView, change: &Change) -> Option<Row> {
     let pull = |how: &str| view.again.other(&format!("pull {}{how}", change.address.resource()));
     let theirs = |how: &str| Words::default().copy(&pull(how));
@@ -377,7 +377,7 @@ fn keep(view: &PlanView, change: &Change) -> Option<Row> {
         _ if view.plan.aim != Aim::Manifests || change.desired.is_none() => return None,
         Moved::Git => return None,
         Moved::Service => theirs(""),
-        // Where both sides changed a field, git's value stays unless somebody says so.
+        // If both sides changed a field, git's value is kept without `--theirs`.
         Moved::Both => theirs(" --theirs"),
         Moved::Removed if view.plan.is_removed_part(change) => Words::new("removed: ").copy(&pull("")),
         Moved::Removed => Words::new("removed: delete it from your files"),
@@ -385,7 +385,7 @@ fn keep(view: &PlanView, change: &Change) -> Option<Row> {
     Some(Row::new(KEEP, words))
 }
 
-/// When the service last used what goes.
+/// When the service last used a resource that is deleted or replaced.
 fn last_used(view: &PlanView, change: &Change) -> Option<Row> {
     let goes = matches!(change.action, Action::Delete | Action::Replace);
     let at = view.plan.told.of.get(&change.address)?.last_used.filter(|_| goes)?;
@@ -393,7 +393,7 @@ fn last_used(view: &PlanView, change: &Change) -> Option<Row> {
     Some(Row::new("last used", Words::new(&words)))
 }
 
-/// What the action alone does not say.
+/// Further notes about the action.
 fn of_action(view: &PlanView, change: &Change) -> Option<Row> {
     let id = change.id.as_deref().map(|id| format!(" ({})", view.id(id))).unwrap_or_default();
     match change.action {
@@ -404,7 +404,7 @@ fn of_action(view: &PlanView, change: &Change) -> Option<Row> {
             );
             Some(Row::new("adopt", Words::new(&words)))
         }
-        // That it goes on elsewhere says so already.
+        // The handover already says it.
         Action::Forget if change.reasons.iter().any(|reason| matches!(reason, Reason::HandedOver { .. })) => None,
         Action::Forget => {
             let words = match &view.plan.aim {
@@ -420,7 +420,7 @@ fn of_action(view: &PlanView, change: &Change) -> Option<Row> {
     }
 }
 
-/// Whether its time has come by what was last applied.
+/// Whether its time has passed, according to what was last applied.
 fn has_run(view: &PlanView, change: &Change) -> bool {
     let runs = change.ledger.as_ref().and_then(|spec| kinds::api(&change.address).runs(spec));
     runs.is_some_and(|runs| runs.has_begun(view.plan.made))

@@ -1,4 +1,4 @@
-//! What a message says, word by word, and what changes beside its text.
+//! The text of a message, word by word, and its other changed fields.
 
 use crate::look::page::{Page, is_page};
 use crate::render::plan::content;
@@ -6,14 +6,14 @@ use crate::review::prose::{self, Piece};
 use crate::review::{FieldChange, MessageChange, MessageGroup};
 use crate::text::{count, quoted, short};
 
-/// How much of a text stands in a row.
+/// The number of characters of a text in a row.
 const TEXT: usize = 120;
-/// How many fields beside the text stand in a row.
+/// The number of other fields in a row.
 const FIELDS: usize = 3;
-/// How much of a page stands beside a change of its words.
+/// The number of unchanged characters of a page shown next to changed words.
 const BESIDE: usize = 30;
 
-/// What it says: the words that change, or all of it.
+/// The changed words of a text, or the whole text.
 pub fn text(group: &MessageGroup) -> Vec<Piece> {
     let message = group.first;
     let (old, new) = (message.text.old.as_deref(), message.text.new.as_deref());
@@ -27,7 +27,7 @@ pub fn text(group: &MessageGroup) -> Vec<Piece> {
             pieces.extend(changed_fields(message));
             pieces
         }
-        // Each of several says something else.
+        // Each of several messages has its own text.
         _ if group.messages.iter().any(|other| other.text.new != message.text.new) => {
             let mut pieces = changed_fields(message);
             if let Some(Piece::Same(first)) = pieces.first_mut() {
@@ -44,7 +44,7 @@ pub fn text(group: &MessageGroup) -> Vec<Piece> {
     }
 }
 
-/// What changes beside the text.
+/// The changed fields besides the text.
 fn changed_fields(message: &MessageChange) -> Vec<Piece> {
     let fields = &message.text.fields;
     let mut pieces: Vec<Piece> = fields.iter().take(FIELDS).flat_map(changed_field).collect();
@@ -54,7 +54,7 @@ fn changed_fields(message: &MessageChange) -> Vec<Piece> {
     pieces
 }
 
-/// A field that changes: `; actions.open.content: `, and its old and new value.
+/// A changed field: `; actions.open.content: `, and its old and new value.
 fn changed_field(FieldChange { path, old, new }: &FieldChange) -> Vec<Piece> {
     if let Some((old, new)) = old.as_deref().zip(new.as_deref()).filter(|(old, new)| is_page(old) && is_page(new)) {
         let pieces = changed_page(path, &Page::of(old), &Page::of(new));
@@ -70,7 +70,7 @@ fn changed_field(FieldChange { path, old, new }: &FieldChange) -> Vec<Piece> {
     pieces
 }
 
-/// A page that changes: its words, and each link with the one that takes its place.
+/// A changed page: its words, and each removed link with its replacement.
 fn changed_page(path: &str, old: &Page, new: &Page) -> Vec<Piece> {
     let [was, is] = [old, new].map(|page| page.text.replace('\n', " / "));
     let mut pieces = Vec::new();

@@ -1,4 +1,4 @@
-//! The messages that change, for a person at a terminal.
+//! The changed messages, for a terminal.
 
 use super::people::people;
 use crate::render::layout::{self, Paint, Row, Style, Words};
@@ -7,7 +7,7 @@ use crate::render::plan::messages::{self, MessageRow, WhoMark};
 use crate::render::plan::{NextSteps, PlanView, Risk, content, reach};
 use crate::text::count;
 
-/// The verdict, and the messages that change.
+/// The verdict, and the changed messages.
 pub fn at_stake(out: &mut String, view: &PlanView, ahead: Option<&NextSteps>, style: Style) {
     let mut line = Words::default();
     for (number, (words, paint)) in messages::verdict(view, ahead).iter().enumerate() {
@@ -36,7 +36,7 @@ pub fn at_stake(out: &mut String, view: &PlanView, ahead: Option<&NextSteps>, st
     out.push('\n');
 }
 
-/// The guards that are loosened.
+/// The loosened guards.
 fn guards(out: &mut String, view: &PlanView, style: Style) {
     let (rows, left) = loosened::rows(view);
     if rows.is_empty() {
@@ -54,7 +54,7 @@ fn guards(out: &mut String, view: &PlanView, style: Style) {
     }
 }
 
-/// Every message by itself, with why a reader should look at it.
+/// Every message separately, with its risk.
 pub fn message_blocks(view: &PlanView, style: Style) -> Vec<(Risk, String)> {
     let (rows, _) = messages::rows(view);
     let shown = |row: &MessageRow| {
@@ -65,7 +65,7 @@ pub fn message_blocks(view: &PlanView, style: Style) -> Vec<(Risk, String)> {
     rows.iter().map(shown).collect()
 }
 
-/// A message. If the next one changes because of the same, that one says so.
+/// A message. If the next one has the same cause, only that one shows it.
 fn message_row(row: &MessageRow, next: Option<&MessageRow>) -> Row {
     let mut head = Words::default().paint(&row.name, Paint::Strong);
     if let Some(part) = &row.part {

@@ -1,4 +1,4 @@
-//! What single devices receive before and after, for a person at a terminal.
+//! The messages of single devices before and after, for a terminal.
 
 use crate::plan::DevicePart;
 use crate::render::layout::{self, Paint, Row, Style, Words};
