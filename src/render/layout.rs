@@ -249,7 +249,7 @@ impl Words {
         lines
     }
 
-    /// Appends a text for which [`is_easy`] holds: each line gets as much as fits on it, up to a space.
+    /// Appends a text for which `is_easy` holds: each line gets as much as fits on it, up to a space.
     fn fill(&self, text: &str, width: usize, lines: &mut Vec<String>, (line, column): (&mut String, &mut usize)) {
         let mut rest = text;
         loop {

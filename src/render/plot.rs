@@ -1,9 +1,9 @@
 //! Bars of a plot, for a terminal.
 
-/// Parts of a block, each an eighth wider than the one before.
+/// Parts of a block character, each an eighth wider than the one before.
 const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// A bar whose length says how much of the most a value is. What is not nothing can be seen.
+/// A bar whose length is proportional to `value`, relative to `most`. Any value above zero is visible.
 pub fn bar(value: u64, most: u64, width: usize, ascii: bool) -> String {
     if value == 0 || most == 0 {
         return String::new();

@@ -1,6 +1,6 @@
-//! JSON laid out for people. Nothing in it is changed but the white space: not the order of keys, not how a number is written.
+//! Indents JSON for readers. Only white space changes: the order of keys and the spelling of numbers stay.
 
-/// A JSON document with a line for each value. It is JSON already: whoever calls this has made sure of it.
+/// A JSON document with a line for each value. The caller guarantees that it is valid JSON.
 pub fn pretty(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let mut depth = 0_usize;
@@ -19,7 +19,7 @@ pub fn pretty(json: &str) -> String {
         match sign {
             '{' | '[' => {
                 out.push_str(token);
-                // What is empty stays on its line.
+                // Empty arrays and objects stay on one line.
                 if rest.starts_with(['}', ']']) {
                     out.push_str(&rest[..1]);
                     rest = rest[1..].trim_start();
@@ -45,7 +45,7 @@ pub fn pretty(json: &str) -> String {
     out
 }
 
-/// How long the text in quotes is that this begins with.
+/// The length of the quoted text at the beginning.
 fn text(json: &str) -> usize {
     let mut escaped = false;
     let end = json.char_indices().skip(1).find(|(_, c)| {

@@ -1,4 +1,4 @@
-//! What `pushplan preview` shows: messages on lock screens, in the terminal and as a page.
+//! The output of `pushplan preview`: messages on lock screens, in the terminal and as an HTML page.
 
 use std::fmt::Write;
 
@@ -11,20 +11,20 @@ use super::{one_line, visible};
 use crate::address::Address;
 use crate::look::{Appearance, Center, Fit, cut, is_rtl, width, wrap};
 
-/// The messages of a resource, and whom they come from.
+/// The messages of a resource, and their sender.
 #[derive(Debug)]
 pub struct Preview<'p> {
     pub address: &'p Address,
     /// Where it is declared: `messages/templates.yaml:18`.
     pub place: String,
-    /// Whom people see as the sender: the app, which has the project's name.
+    /// The visible sender: the app, which has the project's name.
     pub app: &'p str,
-    /// Whether a push that sends it can give values for its placeholders.
+    /// Whether a push can set values for the placeholders.
     pub open: bool,
     pub seen: Vec<Appearance>,
 }
 
-/// The signs that boxes are drawn with.
+/// The characters that boxes are drawn with.
 struct Frame {
     top: [&'static str; 3],
     middle: [&'static str; 3],
@@ -41,14 +41,15 @@ fn drawn(text: &str, style: Style) -> String {
     if style.ascii { stream::ascii(text) } else { text.to_owned() }
 }
 
-/// How many columns a line of a lock screen has: one of them is what Android shows, with the mark of a cut; four are an iPhone.
+/// The width of a lock screen in columns: one line is what Android shows, including the mark of a cut; an iPhone shows
+/// four.
 const COLUMNS: usize = 46;
-/// How far boxes are indented.
+/// The indent of boxes.
 const INDENT: usize = 2;
-/// What stands at the right of the sender.
+/// The text at the right of the sender.
 const NOW: &str = "now";
 
-/// What a message without a label has, where others beside it have one.
+/// The label of a message without one, next to others with one.
 fn label(seen: &Appearance) -> &str {
     seen.label.as_deref().unwrap_or("with its defaults")
 }
@@ -58,7 +59,7 @@ impl Preview<'_> {
         self.seen.len() > 1
     }
 
-    /// For a terminal.
+    /// The preview for a terminal.
     pub fn text(&self, style: Style) -> String {
         let mut out = String::new();
         let address = Words::default().paint(&self.address.to_string(), Paint::Strong);
@@ -122,7 +123,7 @@ impl Preview<'_> {
         out.push_str(&rule(frame.bottom));
     }
 
-    /// What is not seen on a screen, each with what it is called.
+    /// The named facts that no screen shows.
     fn told(&self, seen: &Appearance) -> Vec<(&'static str, String)> {
         let tap = seen.tap.iter().map(|tap| ("tap", tap.clone()));
         let buttons = seen.presses.iter().map(|press| ("button", press.clone()));
@@ -134,7 +135,7 @@ impl Preview<'_> {
         tap.chain(buttons).chain(unfilled).collect()
     }
 
-    /// Returns rows for what is not seen on a screen, and for the Message Center message.
+    /// Returns rows for the facts that no screen shows, and for the Message Center message.
     fn facts(&self, seen: &Appearance) -> Vec<Row> {
         let mut found: Vec<Row> =
             self.told(seen).iter().map(|(name, words)| Row::new(name, Words::new(words))).collect();
@@ -145,7 +146,7 @@ impl Preview<'_> {
         found
     }
 
-    /// For a browser.
+    /// The preview as an HTML page.
     pub fn html(&self) -> String {
         let title = format!("{}, as recipients will see it", self.address);
         let body = html! {
@@ -175,7 +176,7 @@ impl Preview<'_> {
     }
 }
 
-/// The lines of a text, each as wide as the box: at its right side where the text reads from there.
+/// The lines of a text, padded to the width of the box: right-aligned for a right-to-left text.
 fn aligned(text: &str, rtl: bool, columns: usize, paint: Paint, style: Style) -> Vec<String> {
     let line = |line: &str| {
         let gap = " ".repeat(columns.saturating_sub(width(line)));
@@ -185,7 +186,7 @@ fn aligned(text: &str, rtl: bool, columns: usize, paint: Paint, style: Style) ->
     wrap(&drawn(text, style), columns).into_iter().map(line).collect()
 }
 
-/// The page around the screens.
+/// The style of the page around the screens.
 const CSS: &str = "\
 :root{color-scheme:light dark}
 body{margin:0;background:#ffffff;color:#16181d;font:1rem/1.5 system-ui,sans-serif}

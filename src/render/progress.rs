@@ -1,4 +1,4 @@
-//! How far an apply has come, while it runs.
+//! The progress of a running apply.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -13,23 +13,23 @@ use crate::apply::Fate;
 use crate::ledger::Verb;
 use crate::plan::{Action, News, Plan, Reason, Step};
 
-/// With more changes than this, they are counted and not named.
+/// Above this number of changes, they are counted instead of named.
 const MANY: usize = 200;
 
-/// How it is shown.
+/// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Showing {
-    /// One bar, and a line for each change that is over.
+    /// A bar, and a line for each finished change.
     Bar,
-    /// Lines alone, for a log.
+    /// Only lines, for a log.
     Lines,
-    /// A line of JSON for each step that is over, on standard output.
+    /// A line of JSON for each finished step, on standard output.
     JsonLines,
-    /// Nothing: the report says it all.
+    /// Nothing, because the report has everything.
     Nothing,
 }
 
-/// Shows how far an apply has come.
+/// Shows the progress of an apply.
 #[derive(Debug)]
 pub struct Progress<'o> {
     out: &'o Out,
@@ -37,7 +37,7 @@ pub struct Progress<'o> {
     tally: Tally,
     news: News,
     bar: Option<ProgressBar>,
-    /// What stands before each line.
+    /// The prefix of each line.
     name: String,
 }
 
@@ -50,13 +50,13 @@ impl<'o> Progress<'o> {
         Self { out, showing, tally, news, bar, name: String::new() }
     }
 
-    /// Names the target on each line, for an apply to several targets.
+    /// Adds the target to each line, for an apply to several targets.
     pub fn of_one(mut self, target: &str) -> Self {
         self.name = one_line(&format!("{target}: "));
         self
     }
 
-    /// These steps of the plan are over.
+    /// Reports finished steps of the plan.
     pub fn finished(&mut self, plan: &Plan, over: &[(usize, Fate)]) {
         for (number, fate) in over {
             let Some(step) = plan.steps.get(*number) else { continue };
@@ -75,7 +75,7 @@ impl<'o> Progress<'o> {
         }
     }
 
-    /// Something that a person who waits should know: that the service asks for patience, that it is about to end.
+    /// Prints a notice for a waiting user: the service asks for patience, or the run is about to end.
     pub fn says(&self, words: &str) {
         if matches!(self.showing, Showing::Bar | Showing::Lines) {
             self.line(&one_line(words));
@@ -90,7 +90,7 @@ impl<'o> Progress<'o> {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn end(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
@@ -106,23 +106,23 @@ fn bar(steps: usize) -> ProgressBar {
     bar
 }
 
-/// Which changes are over, and what is said of each.
+/// The finished changes, and the text for each.
 #[derive(Debug)]
 struct Tally {
     style: Style,
-    /// What happens to each address that something happens to.
+    /// The action for each changed address.
     actions: BTreeMap<Address, Action>,
-    /// How many steps of each address are still to come.
+    /// The number of remaining steps for each address.
     left: BTreeMap<Address, usize>,
-    /// The ids of what was made, which outlast those of what it replaces.
+    /// The ids of created resources, kept because a later step may delete the ones that they replace.
     made: BTreeMap<Address, String>,
-    /// Addresses of which something went wrong, so that they are not called done.
+    /// Addresses with a failure, which are not reported as done.
     troubled: BTreeSet<Address>,
     done: usize,
     failed: usize,
-    /// How many changes there are in all.
+    /// The total number of changes.
     all: usize,
-    /// How many tenths of them were told.
+    /// The number of tenths that were reported.
     told: usize,
 }
 
@@ -138,7 +138,7 @@ impl Tally {
             let recovered = change.reasons.iter().any(|reason| matches!(reason, Reason::Recovered { .. }));
             let action = match change.action {
                 Action::Keep if recovered => Action::Adopt,
-                // The ledger alone takes note of these.
+                // These change only the ledger.
                 Action::Keep | Action::Past => continue,
                 action => action,
             };
@@ -150,7 +150,7 @@ impl Tally {
         Self { style, actions, left, made, troubled, done: 0, failed: 0, all, told: 0 }
     }
 
-    /// What there is to say now that a step is over.
+    /// Returns the text for a finished step.
     fn finished(&mut self, step: &Step, fate: &Fate, has_bar: bool) -> Option<String> {
         let address = &step.address;
         let left = self.left.get_mut(address).map_or(0, |left| {
@@ -175,7 +175,7 @@ impl Tally {
         let id = self.made.get(address).or(known).map(|id| format!(" ({id})")).unwrap_or_default();
         let verb = match action {
             Action::Replace => "replaced",
-            // The old one is deleted after it, for good measure.
+            // The last step may be the deletion of the old one, as a precaution.
             Action::Create => past_tense(Verb::Create),
             _ => past_tense(step.verb),
         };
@@ -184,7 +184,7 @@ impl Tally {
         Some(painted(&one_line(&line), paint, self.style))
     }
 
-    /// What went wrong is always told. What was skipped or never begun is for the report.
+    /// Failures are always reported. Skipped steps and steps that were not started are left to the report.
     fn trouble(&mut self, step: &Step, fate: &Fate) -> Option<String> {
         let (what, why) = match fate {
             Fate::Failed { why } => ("failed", why),

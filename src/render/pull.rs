@@ -1,4 +1,4 @@
-//! What `pull` says: the files that it wrote, what it left where it is, and why.
+//! The output of `pull`: the files that it wrote, the resources that it did not pull, and why.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,10 @@ use crate::pull::{Gone, Left, PulledFile};
 use crate::source::{Position, Sources, Span};
 use crate::text;
 
-/// How many of those that are left for one reason are named.
+/// The number of resources with the same reason that are named.
 const NAMED: usize = 5;
 
-/// So many of a kind, in the words of people.
+/// A count of a kind: `2 segments`.
 pub fn count(number: usize, kind: &Kind) -> String {
     match number {
         1 => format!("1 {}", kind.noun),
@@ -25,7 +25,7 @@ pub fn count(number: usize, kind: &Kind) -> String {
     }
 }
 
-/// So many of each kind.
+/// The counts of each kind.
 fn counts(addresses: &[Address]) -> String {
     let mut of: BTreeMap<&str, usize> = BTreeMap::new();
     for address in addresses {
@@ -35,7 +35,7 @@ fn counts(addresses: &[Address]) -> String {
     text::all_of(&counts.collect::<Vec<_>>())
 }
 
-/// One line for a file: `Wrote segments.yaml: 12 segments`. Of many alike, one line for all of them.
+/// One line for a file: `Wrote segments.yaml: 12 segments`. Many new files share one line.
 pub fn files(files: &[(String, PulledFile)], done: bool) -> Vec<String> {
     let (wrote, added) = if done { ("Wrote", "Added") } else { ("Would write", "Would add") };
     let (few, many): (Vec<_>, Vec<_>) =
@@ -48,7 +48,7 @@ pub fn files(files: &[(String, PulledFile)], done: bool) -> Vec<String> {
     lines
 }
 
-/// More files are not told one by one.
+/// Above this number, new files are not listed one by one.
 const MANY: usize = 40;
 
 fn one(name: &str, file: &PulledFile, wrote: &str, added: &str) -> String {
@@ -62,7 +62,7 @@ fn one(name: &str, file: &PulledFile, wrote: &str, added: &str) -> String {
     }
 }
 
-/// What is not pulled, by kind and reason.
+/// The resources that are not pulled, by kind and reason.
 pub fn left(all: &[Left]) -> Vec<String> {
     let mut by_reason: BTreeMap<(&str, bool, &str), Vec<&Left>> = BTreeMap::new();
     for left in all {
@@ -87,7 +87,7 @@ pub fn left(all: &[Left]) -> Vec<String> {
     by_reason.iter().filter_map(line).map(|line| one_line(&line)).collect()
 }
 
-/// What becomes of a file, as a diff; `before`: what is in it now.
+/// The change of a file, as a diff; `before`: its current content.
 pub fn diff(name: &str, before: Option<&str>, after: &str) -> String {
     let old = if before.is_some() { format!("a/{name}") } else { "/dev/null".to_owned() };
     let diff = TextDiff::from_lines(before.unwrap_or_default(), after);
@@ -96,7 +96,7 @@ pub fn diff(name: &str, before: Option<&str>, after: &str) -> String {
     visible(text.trim_end_matches('\n'))
 }
 
-/// What was edited in place, and for which other targets it says something else as well.
+/// The values that were edited in place, and the other targets for which the edit has an effect.
 pub fn edited(settled: &Settled, done: bool) -> Vec<String> {
     let is_edited = |placed: &Placed| !placed.edits.is_empty() || !placed.bodies.is_empty();
     let all = settled.placed.iter().filter(|(_, placed)| is_edited(placed));
@@ -116,7 +116,7 @@ pub fn edited(settled: &Settled, done: bool) -> Vec<String> {
     all.map(line).collect()
 }
 
-/// What is ours by now as it is in the files.
+/// The resources that were adopted because the files already declare them as they are.
 pub fn agreed(all: &BTreeSet<Address>, done: bool) -> Option<String> {
     let mut named: Vec<String> = all.iter().take(NAMED).map(|it| text::short(&it.to_string(), 120)).collect();
     if all.len() > NAMED {
@@ -126,31 +126,31 @@ pub fn agreed(all: &BTreeSet<Address>, done: bool) -> Option<String> {
     (!all.is_empty()).then(|| one_line(&format!("{word} as declared: {}", text::all_of(&named))))
 }
 
-/// How much of what was done, and of what is left to do.
+/// The counts of completed and remaining work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ending {
-    /// Resources that the files had as the service has them.
+    /// Resources that the files already declare as they are on the service.
     pub agreed: usize,
-    /// Resources that the files gain.
+    /// Resources that are added to the files.
     pub pulled: usize,
-    /// Tag groups that the files gain because resources name them.
+    /// Tag groups that are added to the files because resources name them.
     pub groups: usize,
     pub edited: usize,
     pub by_hand: usize,
     /// Declared resources that were removed on the service.
     pub gone: usize,
-    /// Things that a plan waits for someone to decide about.
+    /// Resources that wait for a decision in a plan.
     pub undecided: usize,
 }
 
 impl Ending {
-    /// Whether nothing is left to do.
+    /// Whether no work remains.
     pub fn is_whole(&self) -> bool {
         self.by_hand + self.gone + self.undecided == 0
     }
 }
 
-/// The last line: what was done, what is left to do, and how it goes on. `plan`: how a plan is made.
+/// The last line: completed work, remaining work, and how to continue. `plan`: the command that makes a plan.
 pub fn ending(ending: &Ending, done: bool, plan: &str) -> String {
     let would_be = if done { "" } else { "would be " };
     let of = |number: usize, what: &str| {
@@ -178,7 +178,7 @@ pub fn ending(ending: &Ending, done: bool, plan: &str) -> String {
     }
 }
 
-/// What says something else because of an edit elsewhere.
+/// The resources that change because of an edit elsewhere.
 pub fn following(settled: &Settled) -> Option<String> {
     let mut named: Vec<String> = settled.following.iter().take(NAMED).map(ToString::to_string).collect();
     if settled.following.len() > NAMED {
@@ -189,7 +189,7 @@ pub fn following(settled: &Settled) -> Option<String> {
     (!named.is_empty()).then(|| one_line(&line))
 }
 
-/// What became of the parts of resources that are applied in parts.
+/// The results for parts of resources that are applied in parts.
 pub fn parts(adopted: &[Adopted], forgotten: &[Address], done: bool) -> Vec<String> {
     let is_part = |address: &&Address| address.part().is_some();
     let adopted: Vec<&Address> = adopted.iter().map(|it| &it.address).filter(is_part).collect();
@@ -207,12 +207,12 @@ pub fn parts(adopted: &[Adopted], forgotten: &[Address], done: bool) -> Vec<Stri
     taken.into_iter().chain(gone).collect()
 }
 
-/// What was removed on the service, and how it goes from git.
+/// A resource that was removed on the service, and how to remove it from git.
 pub fn gone(gone: &Gone) -> String {
     one_line(&format!("Removed on the service: {}. {}", gone.address, gone.way_out()))
 }
 
-/// Values that could not be brought into git, each with the places that matter; `after`: files as they are by now.
+/// Values that could not be written to git, each with the relevant places; `after`: the new content of files.
 pub fn unplaced(settled: &Settled, sources: &Sources, after: &BTreeMap<&str, &str>, again: &Repetition) -> Vec<String> {
     let mut lines = Vec::new();
     for (address, placed) in &settled.placed {
@@ -243,7 +243,7 @@ pub fn unplaced(settled: &Settled, sources: &Sources, after: &BTreeMap<&str, &st
     lines
 }
 
-/// A place as it is once its file was written.
+/// A position in a file after it was written.
 fn place(span: Span, sources: &Sources, after: &BTreeMap<&str, &str>) -> String {
     let Some(source) = span.file().map(|file| sources.get(file)) else { return String::new() };
     let Some(text) = after.get(&*source.path) else { return sources.place(span) };
@@ -257,7 +257,7 @@ fn place(span: Span, sources: &Sources, after: &BTreeMap<&str, &str>) -> String 
     format!("{}:{}:{}", source.path, new + 1, shifted(was, is, column))
 }
 
-/// The column of what stood at one, once something else in its line was edited.
+/// The new column of a position after another edit in its line.
 fn shifted(was: &str, is: &str, column: usize) -> usize {
     let (was, is): (Vec<char>, Vec<char>) = (was.chars().collect(), is.chars().collect());
     let same = was.iter().zip(&is).take_while(|(a, b)| a == b).count();
@@ -268,11 +268,11 @@ fn shifted(was: &str, is: &str, column: usize) -> usize {
     }
 }
 
-/// A value as one of several sides has it, in the words of manifests where they are known.
+/// The value of one of several sides, in manifest syntax if that is known.
 fn side(value: Option<&Value>, words: Option<&String>) -> String {
     let said = |value: &Value| words.cloned().unwrap_or_else(|| value.to_string());
     value.map_or_else(|| "nothing there".to_owned(), |value| text::short(&said(value), VALUE))
 }
 
-/// So much of a value is shown.
+/// The number of characters of a value that are shown.
 const VALUE: usize = 200;

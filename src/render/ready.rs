@@ -1,31 +1,31 @@
-//! The one screen of a service that has started.
+//! The start screen of a service.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use crate::text::shell_word;
 
-/// What a user needs to know to use it. The first line ends in the address, for programs.
+/// The facts that a user needs. The first line ends with the address, for programs.
 #[derive(Debug)]
 pub struct Ready {
-    /// How a client on this machine calls it.
+    /// The URL for clients on this machine.
     pub origin: String,
     /// The keys of its applications.
     pub apps: Vec<String>,
     /// How a client gets the secret.
     pub access: Access,
-    /// What else there is to say, each with its heading.
+    /// Further facts, each with its heading.
     pub rows: Vec<(&'static str, String)>,
 }
 
 /// How a client gets the secret of the first application.
 #[derive(Debug)]
 pub enum Access {
-    /// The user gave it. It is not repeated: what is printed ends up in logs.
+    /// The user gave it. It is not printed, because output ends up in logs.
     Given,
-    /// A file of the project has it, for a shell to read.
+    /// It is in a file of the project, which a shell can read.
     File(PathBuf),
-    /// It is for this one run, and nothing else has it.
+    /// It is valid for this run only and stored nowhere else.
     Shown(String),
 }
 

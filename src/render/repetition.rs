@@ -1,20 +1,20 @@
-//! Commands that go on from where one has ended.
+//! Commands that continue after another one.
 
 use crate::plan::Choice;
 use crate::text::shell_word;
 
-/// How a command is said again: for the project, the target and the part that this one was given.
+/// The command to repeat, with the given project, target and selection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repetition {
-    /// What goes on with the same plan, such as `apply` or `revert 3`.
+    /// The command that continues with the same plan, such as `apply` or `revert 3`.
     pub command: String,
-    /// The options that name the project and the target, with a space before each; nothing where they were not given.
+    /// The options that name the project and the target, each after a space; empty if they were not given.
     project: String,
     target: String,
     choice: String,
-    /// What shows the same plan, such as `plan`.
+    /// The command that shows the same plan, such as `plan`.
     look: String,
-    /// Whether the command has its target in itself.
+    /// Whether the command itself names its target.
     is_whole: bool,
 }
 
@@ -25,7 +25,7 @@ impl Default for Repetition {
 }
 
 impl Repetition {
-    /// A command with those of these options that were given.
+    /// A command with the given options.
     pub fn new(command: &str, project: Option<&str>, target: Option<&str>, choice: &Choice) -> Self {
         let option = |name: &str, value: &str| format!(" {name} {}", shell_word(value));
         let project = project.map(|folder| option("--project", folder)).unwrap_or_default();
@@ -46,25 +46,25 @@ impl Repetition {
         Self { is_whole: true, ..self }
     }
 
-    /// A command for several targets, which these options choose.
+    /// A command for several targets, selected with these options.
     pub fn of_several(command: &str, project: Option<&str>, targets: &[String], choice: &Choice) -> Self {
         let target = targets.iter().map(|word| format!(" {}", shell_word(word))).collect();
         Self { target, ..Self::new(command, project, None, choice) }
     }
 
-    /// The command that goes on with the same plan.
+    /// The command that continues with the same plan.
     pub fn go_on(&self) -> String {
         let Self { command, project, target, choice, is_whole, .. } = self;
         let target = if *is_whole { "" } else { target };
         format!("pushplan {command}{project}{target}{choice}")
     }
 
-    /// The command that applies a saved plan, which knows its target and its part.
+    /// The command that applies a saved plan, which contains its target and its selection.
     pub(crate) fn of_file(&self, file: &str) -> String {
         format!("pushplan apply {}{}", shell_word(file), self.project)
     }
 
-    /// A plan of the same.
+    /// The command that shows the plan.
     pub fn plan(&self) -> String {
         let Self { look, project, target, choice, .. } = self;
         format!("pushplan {look}{project}{target}{choice}")

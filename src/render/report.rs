@@ -1,4 +1,4 @@
-//! What became of an apply, for people and for programs.
+//! The result of an apply, for users and for programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,12 +16,12 @@ use crate::ledger::Verb;
 use crate::nouns::level::Level;
 use crate::plan::{Action, Aim, Change, News, Plan, Reason, Step};
 
-/// What a plan for the built-in service is bound to, in place of an origin.
+/// The replacement for an origin in a plan for the built-in service.
 const BUILT_IN: &str = "built-in";
-/// How many steps of one fate are shown one by one.
+/// The number of steps with the same fate that are shown one by one.
 const SHOWN: usize = 20;
 
-/// What was done, in the past tense.
+/// The verb of a finished step, in the past tense.
 pub(crate) fn past_tense(verb: Verb) -> &'static str {
     match verb {
         Verb::Create => "created",
@@ -33,7 +33,7 @@ pub(crate) fn past_tense(verb: Verb) -> &'static str {
     }
 }
 
-/// What would have been done.
+/// The verb of a step that was not done.
 fn present_tense(verb: Verb) -> &'static str {
     match verb {
         Verb::Create => "create",
@@ -45,7 +45,7 @@ fn present_tense(verb: Verb) -> &'static str {
     }
 }
 
-/// How programs know a fate.
+/// The word for a fate in the JSON forms.
 fn word(fate: &Fate) -> &'static str {
     match fate {
         Fate::Done { .. } => "done",
@@ -63,7 +63,7 @@ fn why(fate: &Fate) -> Option<&str> {
     }
 }
 
-/// The fates in the order in which people need to know them, with their headings and colours.
+/// The fates in the order of importance, with their headings and colours.
 const FATES: [(&str, &str, Paint); 5] = [
     ("unknown", "Not known", Paint::Danger),
     ("failed", "Failed", Paint::Danger),
@@ -72,7 +72,7 @@ const FATES: [(&str, &str, Paint); 5] = [
     ("done", "Done", Paint::New),
 ];
 
-/// How it ended, what did not go well and why, and what to do next. Where all went well, it is two lines.
+/// The result, the failures with their reasons, and the next steps. A successful run takes two lines.
 pub fn text(report: &Report, plan: &Plan, again: &Repetition, style: Style) -> String {
     let mut out = String::new();
     let well = report.ending == Ending::Done;
@@ -101,14 +101,14 @@ pub fn text(report: &Report, plan: &Plan, again: &Repetition, style: Style) -> S
     out
 }
 
-/// What is told of a run: changes, and not what the ledger alone takes note of.
+/// The steps of a run that are shown: changes, without the steps that only update the ledger.
 struct ShownRun<'r> {
     steps: Vec<&'r StepReport>,
-    /// What a new one was made of in the place of an old one.
+    /// Resources of which a new version replaced an old one.
     replaced: BTreeSet<&'r Address>,
-    /// What only loses its protection.
+    /// Resources that only lose their protection.
     unprotected: BTreeSet<&'r Address>,
-    /// Deletions of old ones that something new replaces. They are a part of its making.
+    /// Deletions of old versions that new ones replace. They count as a part of the replacement.
     parts: BTreeSet<usize>,
 }
 
@@ -140,7 +140,7 @@ impl<'r> ShownRun<'r> {
         self.parts.contains(&step.step)
     }
 
-    /// What was done, in the past tense.
+    /// The verb of a finished step, in the past tense.
     fn done(&self, step: &StepReport) -> &'static str {
         match step.verb {
             Verb::Create if self.replaced.contains(&step.address) => REPLACED,
@@ -149,15 +149,15 @@ impl<'r> ShownRun<'r> {
         }
     }
 
-    /// How many have a fate.
+    /// The number of steps with a fate.
     fn count(&self, fate: &str) -> usize {
         self.steps.iter().filter(|step| word(&step.fate) == fate).count()
     }
 }
 
-/// What is done to something that another replaces.
+/// The verb for a replacement.
 const REPLACED: &str = "replaced";
-/// What is done to something that may be deleted from now on.
+/// The verb for removing the protection from deletion.
 const UNPROTECTED: &str = "unprotected";
 
 fn row(step: &StepReport, told: &ShownRun, level: Level) -> Row {
@@ -180,7 +180,7 @@ fn row(step: &StepReport, told: &ShownRun, level: Level) -> Row {
     row
 }
 
-/// Why a run ended before its time, for those who read standard error alone; `None` if nothing broke it off.
+/// Why a run ended early, for readers of standard error only; `None` if nothing interrupted it.
 pub fn broken_off(report: &Report, plan: &Plan) -> Option<Failure> {
     let is_busy = report.ending == Ending::Conflict && !report.did_anything(plan);
     match report.ending {
@@ -268,7 +268,7 @@ pub struct Next {
     pub command: String,
 }
 
-/// What to do next; nothing where all is done.
+/// The next steps; empty if all is done.
 pub fn next(report: &Report, plan: &Plan, again: &Repetition) -> Vec<Next> {
     let mut found = Vec::new();
     let doubt: Vec<&StepReport> = report.steps.iter().filter(|step| is_for_people(step, plan.level)).collect();
@@ -279,13 +279,13 @@ pub fn next(report: &Report, plan: &Plan, again: &Repetition) -> Vec<Next> {
         found.push(Next { why: "If it does not exist".to_owned(), command });
     }
     let command = |why: &str, command: String| Next { why: why.to_owned(), command };
-    // Samples speak of devices that a service without any does not know.
+    // Samples refer to devices, which an empty service does not have.
     let is_missing = |step: &StepReport| matches!(&step.fate, Fate::Failed { why } if why.starts_with("HTTP 404"));
     if plan.origin == BUILT_IN && report.steps.iter().any(is_missing) {
         let why = "If the built-in service has no devices, start it with some".to_owned();
         found.push(Next { why, command: "pushplan serve --devices 200".to_owned() });
     }
-    // A plan of the manifests says nothing of what a destroy or a revert has left.
+    // A plan from the manifests does not show what a destroy or a revert left undone.
     let left = || if plan.aim == Aim::Manifests { again.plan() } else { again.go_on() };
     match &report.ending {
         Ending::Done if plan.count(Action::ByHand) > 0 => {
@@ -313,13 +313,13 @@ pub fn next(report: &Report, plan: &Plan, again: &Repetition) -> Vec<Next> {
     found
 }
 
-/// Whether the service refused the content: the same request is refused again.
+/// Whether the service rejected the content: it would reject the same request again.
 fn is_invalid(step: &StepReport) -> bool {
     let is_refused = |why: &str| ["HTTP 400", "HTTP 422"].iter().any(|status| why.starts_with(status));
     matches!(&step.fate, Fate::Failed { why } if is_refused(why))
 }
 
-/// Whether only a person can find out what became of it: it can neither be listed nor be made again.
+/// Whether only a user can find out the result: the resource can neither be listed nor created again.
 fn is_for_people(step: &StepReport, level: Level) -> bool {
     let life = kinds::api(&step.address).lifecycle(level);
     let unknown = matches!(step.fate, Fate::Unknown { .. }) && step.verb == Verb::Create;
@@ -389,7 +389,7 @@ pub struct StepLine {
 }
 
 impl StepLine {
-    /// A step that is over, while the run goes on.
+    /// A finished step of a run that continues.
     pub fn of(step: &Step, fate: &Fate) -> Self {
         let Step { number, address, verb, .. } = step;
         Self {
@@ -416,7 +416,7 @@ impl StepLine {
         }
     }
 
-    /// As one line of JSON.
+    /// The step as one line of JSON.
     pub fn json(&self) -> String {
         serde_json::to_string(self).expect("texts and numbers are valid JSON")
     }
@@ -456,7 +456,7 @@ impl ReportDocument {
     }
 }
 
-/// The whole report as one object.
+/// The whole report as one JSON object.
 pub fn json(report: &Report, plan: &Plan, again: &Repetition) -> String {
     let mut text = serde_json::to_string_pretty(&ReportDocument::new(report, plan, again))
         .expect("texts and numbers are valid JSON");
@@ -464,7 +464,7 @@ pub fn json(report: &Report, plan: &Plan, again: &Repetition) -> String {
     text
 }
 
-/// The last of the lines of JSON: how it ended. The others were written while it ran.
+/// The last line of JSON: the result. The other lines were written during the run.
 pub fn last_line(report: &Report, plan: &Plan, again: &Repetition) -> String {
     let mut document = ReportDocument::new(report, plan, again);
     document.steps.retain(|line| line.fate == word(&Fate::NotStarted));

@@ -1,4 +1,4 @@
-//! The JSON Schemas that pushplan publishes: of what people write and of what it prints.
+//! The JSON Schemas that pushplan publishes: for its input and its output.
 
 use serde_json::Value;
 
@@ -12,13 +12,13 @@ use crate::manifest::schema;
 /// Makes a schema.
 pub type Maker = fn() -> Value;
 
-/// The schema of manifests, which editors use.
+/// The schema of manifests, for editors.
 pub const MANIFEST: &str = "manifest.schema.json";
 
-/// The schema of device tests, which editors use as well.
+/// The schema of device tests, for editors.
 pub(crate) const TESTS: &str = "tests.schema.json";
 
-/// Every published schema: its file name, and how it is made.
+/// Every published schema: its file name, and its maker.
 pub const SCHEMAS: &[(&str, Maker)] = &[
     ("calendar.schema.json", schema::of::<calendar::json::CalendarDocument>),
     ("calendars.schema.json", schema::of::<many::each::EachDocument<calendar::json::CalendarDocument>>),
@@ -50,17 +50,17 @@ pub const SCHEMAS: &[(&str, Maker)] = &[
     ("unmanaged.schema.json", schema::of::<unmanaged::UnmanagedDocument>),
 ];
 
-/// A schema as the text of its file. The same schema gives the same bytes: keys are in alphabetical order.
+/// The text of a schema file. The same schema gives the same bytes: keys are in alphabetical order.
 pub fn text(schema: &Value) -> String {
     format!("{schema:#}\n")
 }
 
-/// What to begin a manifest with, so that an editor uses the schema at this path.
+/// The first line of a manifest that makes editors use the schema at this path.
 pub(crate) fn modeline(path: &str) -> String {
     format!("# yaml-language-server: $schema={path}")
 }
 
-/// The first line in which a file differs from what it should hold, as the two lines of a diff.
+/// The first line in which a file differs from the expected text, as the two lines of a diff.
 pub fn difference(found: &str, expected: &str) -> Option<String> {
     let mut lines = 1..;
     let (mut found, mut expected) = (found.lines(), expected.lines());

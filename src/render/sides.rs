@@ -1,4 +1,4 @@
-//! What is declared, what the service has and what was last applied, side by side.
+//! The declared, the live and the last applied state, side by side.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::review::fields::fields;
 /// What is said of a side that is missing, in the order of the sides.
 const NOT: [&str; 3] = ["not declared", "not on the service", "not in the ledger"];
 
-/// One block for each part: where all sides agree, a field stands once; where they do not, each side is named.
+/// One block for each part: a field on which all sides agree is shown once; otherwise each side is named.
 pub fn text(changes: &[&Change], style: Style) -> String {
     let mut out = String::new();
     for change in changes {

@@ -1,5 +1,5 @@
-//! Tables for a terminal: columns under their titles, with a bar at the right where there is room. Where the columns do not
-//! fit, each row stands by itself, a line for each of its cells.
+//! Tables for a terminal: columns with titles, and a bar at the right if there is room. If the columns do not fit, each
+//! row becomes a block with a line for each cell.
 
 use std::fmt::Write;
 
@@ -10,10 +10,10 @@ use super::layout::{self, Paint, Style, Words, painted};
 use super::plot::bar;
 use crate::text::one_line;
 
-/// What stands between two columns.
+/// The width between two columns.
 const GAP: usize = 2;
 
-/// The fewest and the most columns of a bar.
+/// The smallest and the largest width of a bar.
 const BAR: std::ops::RangeInclusive<usize> = 8..=40;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,14 +22,14 @@ pub enum Align {
     Right,
 }
 
-/// Rows of texts. Every row has a cell for each column, and the first one names it.
+/// Rows of texts. Every row has a cell for each column; the first cell is its name.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
-    /// What the rows add up to.
+    /// The totals.
     foot: Option<Vec<String>>,
-    /// A number for each row, which is plotted; none at all for a table without a plot.
+    /// The plotted number of each row; empty for a table without a plot.
     bars: Vec<u64>,
 }
 
@@ -53,7 +53,7 @@ impl Table {
         self.foot = Some(cells.into_iter().map(|cell| one_line(&cell)).collect());
     }
 
-    /// The table as lines, none wider than the terminal.
+    /// The table as lines, at most as wide as the terminal.
     pub fn text(&self, style: Style) -> String {
         let shown = self.in_style(style);
         let widths = shown.widths();
@@ -61,7 +61,7 @@ impl Table {
         if whole <= style.width { shown.wide(&widths, whole, style) } else { shown.stacked(style) }
     }
 
-    /// As the terminal can show it.
+    /// The table as the terminal can show it.
     fn in_style(&self, style: Style) -> Self {
         let mut table = self.clone();
         if style.ascii {
@@ -131,7 +131,7 @@ impl Table {
             }
             let name = row.first().map(String::as_str).unwrap_or_default();
             layout::paragraph(&mut out, &Words::default().paint(name, Paint::Strong), 0, style);
-            // What is empty says nothing.
+            // Empty cells are omitted.
             for ((title, align), cell) in self.columns.iter().zip(row).skip(1).filter(|(_, cell)| !cell.is_empty()) {
                 let pad = match align {
                     Align::Right => numbers.saturating_sub(cell.width()),
@@ -160,7 +160,7 @@ fn texts(row: &[String]) -> Vec<&str> {
     row.iter().map(String::as_str).collect()
 }
 
-/// A number as people read it: `1,234,567`.
+/// A number with separators: `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);

@@ -1,4 +1,4 @@
-//! What `pushplan send` shows: the message, who gets it and where, and what became of it.
+//! The output of `pushplan send`: the message, its recipients, and the result.
 
 use super::Repetition;
 use super::layout::{Row, Style, Words, rows};
@@ -17,7 +17,7 @@ pub struct TestSendView<'v> {
 }
 
 impl TestSendView<'_> {
-    /// What is shown before it is sent.
+    /// The text before it is sent.
     pub fn before(&self, preview: &Preview, style: Style) -> String {
         let mut out = preview.text(style);
         out.push('\n');
@@ -36,7 +36,7 @@ impl TestSendView<'_> {
         out
     }
 
-    /// What is said once it was sent.
+    /// The text after it was sent.
     pub fn sent(&self, push_ids: &[String], again: &Repetition) -> String {
         let count = text::count(self.reached.devices.len(), "device");
         let head = format!("\nSent to {}, on {count}.", super::one_line(&self.recipient.to_string()));
@@ -47,7 +47,7 @@ impl TestSendView<'_> {
         format!("{head} Push id: {}\nTo see the report: {}", super::one_line(id), super::one_line(&report))
     }
 
-    /// Why nobody would get it, and what to do.
+    /// The error if nobody would get it, with help.
     pub fn nobody(&self) -> (String, String) {
         let (who, target) = (self.recipient, self.target);
         let left_out = &self.reached.left_out;

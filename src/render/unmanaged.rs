@@ -1,4 +1,4 @@
-//! What the service has and git does not.
+//! Unmanaged resources of the service.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use crate::nouns::level::Level;
 use crate::text::{all_of, count, many, pattern_of, quoted, quoted_short};
 use crate::timing::words::{distance, moment};
 
-/// How much of a name is shown.
+/// The number of characters of a name that are shown.
 const NAME: usize = 60;
-/// How many of those that use something are named.
+/// The number of users of a resource that are named.
 const NAMED: usize = 3;
 
-/// What was found, and what could not be looked at.
+/// The listed resources, and the kinds that could not be listed.
 #[derive(Debug)]
 pub struct Listing<'l> {
     pub target: &'l str,
@@ -26,26 +26,26 @@ pub struct Listing<'l> {
     pub now: Timestamp,
     pub again: Repetition,
     pub things: Vec<ShownThing>,
-    /// How many `ignore_unmanaged` leaves out.
+    /// The number of resources that `ignore_unmanaged` leaves out.
     pub ignored: usize,
     /// Patterns of `ignore_unmanaged` that match nothing.
     pub idle: Vec<Pattern>,
     /// The kinds of which the service may have more than it lists.
     pub partly: Vec<&'static str>,
-    /// The kinds whose lists could not be had, and why.
+    /// The kinds whose lists failed, and why.
     pub unlisted: Vec<(&'static Kind, String)>,
     /// The kinds that have no list.
     pub unlistable: Vec<&'static Kind>,
 }
 
-/// A pattern, and the line of the project file that it is in.
+/// A pattern, and its line in the project file.
 #[derive(Debug)]
 pub struct Pattern {
     pub pattern: String,
     pub line: Option<usize>,
 }
 
-/// One thing that is not in git.
+/// One unmanaged resource.
 #[derive(Debug)]
 pub struct ShownThing {
     pub kind: &'static Kind,
@@ -55,12 +55,12 @@ pub struct ShownThing {
     pub made: Option<Timestamp>,
     pub last_used: Option<Timestamp>,
     pub used_by: Vec<String>,
-    /// It messaged people, and its time has passed.
+    /// It sent messages, and its time has passed.
     pub over: bool,
     pub pruned: bool,
 }
 
-/// The list for people.
+/// The list as text.
 pub fn text(listing: &Listing, style: Style) -> String {
     let mut out = String::new();
     for kind in KINDS {
@@ -83,7 +83,7 @@ pub fn text(listing: &Listing, style: Style) -> String {
 
 fn one(out: &mut String, listing: &Listing, thing: &ShownThing, style: Style) {
     let mut left = Words::new("  ").paint(&thing.address, Paint::Strong).beneath(4);
-    // Of a tag, the address says all.
+    // The address of a tag contains its name.
     if thing.address.split_once('/').is_none_or(|(_, key)| key != thing.name) {
         left = left.and("  ").and(&quoted_short(&thing.name, NAME));
     }
@@ -103,7 +103,7 @@ fn one(out: &mut String, listing: &Listing, thing: &ShownThing, style: Style) {
     }
 }
 
-/// How much there is, what to do about it, and what is unknown.
+/// The counts, the next steps, and the unknown kinds.
 fn summary(listing: &Listing) -> Vec<Words> {
     let mut lines = Vec::new();
     let (number, ignored) = (listing.things.len(), listing.ignored);
@@ -219,7 +219,7 @@ pub struct Unlisted {
     why: String,
 }
 
-/// The list for programs.
+/// The list as JSON.
 pub fn json(listing: &Listing) -> String {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     listing.things.iter().for_each(|thing| *counts.entry(thing.kind.key.to_owned()).or_default() += 1);
@@ -266,7 +266,7 @@ impl UnmanagedThing {
     }
 }
 
-/// What there is one of for each person.
+/// The noun for resources of which each person has one.
 fn singles(kind: &Kind) -> String {
     kind.api.singles().map_or_else(|| many(kind.noun), str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! Reach for programs: one JSON object.
+//! Reach as one JSON object.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,7 +34,7 @@ pub struct ReachedMessage {
 }
 
 impl ReachView<'_> {
-    /// For programs.
+    /// The reach as JSON.
     pub fn json(&self) -> String {
         let messages = self.found.messages.iter().map(|(address, counted)| ReachedMessage {
             address: address.to_string(),

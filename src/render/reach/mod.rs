@@ -1,4 +1,4 @@
-//! What `pushplan reach` shows: how many devices there are, and how many each message reaches.
+//! The output of `pushplan reach`: the number of devices, and the number that each message reaches.
 
 pub mod json;
 
@@ -13,7 +13,7 @@ use super::table::grouped;
 use crate::engine::reach::{ReachFound, ReachProgress};
 use crate::population::PopulationSource;
 
-/// What was found, and when.
+/// The counts, and their time.
 #[derive(Debug)]
 pub struct ReachView<'v> {
     pub found: &'v ReachFound,
@@ -21,7 +21,7 @@ pub struct ReachView<'v> {
 }
 
 impl ReachView<'_> {
-    /// For a terminal.
+    /// The reach for a terminal.
     pub fn text(&self, style: Style) -> String {
         let ReachFound { target, population, messages, .. } = self.found;
         let mut out = String::new();
@@ -55,7 +55,7 @@ impl ReachView<'_> {
     }
 }
 
-/// Shows how many channels were read, if standard error is a terminal.
+/// Shows the number of channels read, if standard error is a terminal.
 #[derive(Debug)]
 pub struct ReachBar(ProgressBar);
 

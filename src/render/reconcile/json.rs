@@ -1,4 +1,4 @@
-//! Rounds of `reconcile` for programs: lines of JSON, the body of a webhook, and the answer of `/healthz`.
+//! Rounds of `reconcile` as JSON: lines, the body of a webhook, and the response of `/healthz`.
 
 use std::time::Duration;
 
@@ -9,31 +9,31 @@ use crate::failure::Failure;
 use crate::guard::Refused;
 use crate::reconcile::{Counts, Item, Looked, Metrics, Round, TargetNews, TargetRound};
 
-/// The form of what programs get.
+/// The version of these forms.
 const VERSION: u32 = 1;
-/// How many changes of a target a webhook gets in full. All of them are counted.
+/// The number of changes of a target that a webhook gets in full. All of them are counted.
 const MOST: usize = 100;
 
 fn line(value: &Value) -> String {
     format!("{value}\n")
 }
 
-/// Where it listens.
+/// The address that it listens on.
 pub fn listening(origin: &str) -> String {
     line(&json!({ "version": VERSION, "event": "listening", "origin": origin }))
 }
 
-/// It is over.
+/// The process stops.
 pub fn stopped(at: Timestamp) -> String {
     line(&json!({ "version": VERSION, "event": "stopped", "at": at }))
 }
 
-/// A webhook was not reached.
+/// A webhook could not be delivered.
 pub fn not_posted(at: Timestamp, why: &str) -> String {
     line(&json!({ "version": VERSION, "event": "not_posted", "at": at, "why": why }))
 }
 
-/// How a round ended.
+/// The result of a round.
 pub fn round(round: &Round, next: Option<Duration>) -> String {
     let Round { number, at, took, looked } = round;
     let why = match looked {
@@ -71,7 +71,7 @@ fn target(target: &TargetRound) -> Value {
     })
 }
 
-/// What has changed on a target since the round before, a line each.
+/// The changes of a target since the previous round, a line each.
 pub fn news(news: &TargetNews, at: Timestamp) -> String {
     let TargetNews { target, standing, began, over, corrected } = news;
     let all = |event: &str, items: &[Item]| -> String {
@@ -87,7 +87,7 @@ pub fn news(news: &TargetNews, at: Timestamp) -> String {
     [all("corrected", corrected), all("over", over), all("drift", began), refused].concat()
 }
 
-/// A change without its values: they say who is meant and what is sent, which is for the project's own people.
+/// A change without its values, because audiences and contents are only for the project's own members.
 fn change(item: &Item) -> Value {
     let Item { address, action, cause, fields, .. } = item;
     json!({ "address": address, "action": action.word(), "cause": cause.word(), "fields": fields })
@@ -98,7 +98,7 @@ fn refusal(refused: &Refused) -> Value {
     json!({ "guard": guard.word(), "message": message, "help": help })
 }
 
-/// What a webhook gets: the targets of which there is news.
+/// The body of a webhook: the targets with news.
 pub fn post(news: &[TargetNews], project: Option<&str>, fixes: bool, at: Timestamp) -> Value {
     let changes = |items: &[Item]| -> Vec<Value> { items.iter().take(MOST).map(change).collect() };
     let targets = news.iter().map(|told| {
@@ -131,7 +131,7 @@ pub fn post(news: &[TargetNews], project: Option<&str>, fixes: bool, at: Timesta
     })
 }
 
-/// How it is doing.
+/// The health of the process.
 pub fn health(metrics: &Metrics, every: Duration, now: Timestamp) -> String {
     let Metrics { last_success, last, failures, .. } = metrics;
     let age = last_success.map(|at| now.duration_since(at).as_secs().max(0));

@@ -1,4 +1,4 @@
-//! Prometheus' text format, version 0.0.4.
+//! Metrics in Prometheus' text format, version 0.0.4.
 
 use std::fmt::{Display, Write};
 
@@ -7,7 +7,7 @@ use crate::reconcile::{Counts, Histogram, Metrics};
 /// The media type of the text.
 pub(crate) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Everything that is counted. `fixes`: drift is corrected and not only reported.
+/// All metrics. `fixes`: drift is corrected, not only reported.
 pub fn text(metrics: &Metrics, fixes: bool) -> String {
     let Metrics { last_success, last_fine: _, last: _, failures, targets, runs, steps, requests, posted, not_posted } =
         metrics;
@@ -65,7 +65,7 @@ struct MetricsPage {
 impl MetricsPage {
     fn family(&mut self, name: &'static str, kind: &str, help: &str) {
         self.name = name;
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
     }
 
@@ -85,7 +85,7 @@ impl MetricsPage {
     }
 }
 
-/// The value of a label, as the format wants it.
+/// The value of a label, escaped for the format.
 fn escaped(value: &str) -> String {
     value.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n")
 }

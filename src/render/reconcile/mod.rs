@@ -1,4 +1,4 @@
-//! Rounds of `reconcile`: a line each, and one for each change.
+//! Rounds of `reconcile`: a line for each round and each change.
 
 pub mod json;
 pub mod metrics;
@@ -12,12 +12,12 @@ use crate::reconcile::{Cause, Item, Looked, Round, RoundOutcome, TargetNews, Tar
 use crate::render::one_line;
 use crate::text::{count, in_one};
 
-/// How many targets of one outcome are named.
+/// The number of targets with the same outcome that are named.
 const NAMED: usize = 5;
-/// How many fields of a change are named.
+/// The number of fields of a change that are named.
 const FIELDS: usize = 5;
 
-/// How a round ended, in one line.
+/// The result of a round, in one line.
 pub fn round(round: &Round, next: Option<Duration>) -> String {
     let Round { at, looked, .. } = round;
     let said = match looked {
@@ -31,7 +31,7 @@ pub fn round(round: &Round, next: Option<Duration>) -> String {
     one_line(&format!("{at:.0} {said}{next}"))
 }
 
-/// A length of time, at least a second.
+/// A duration of at least a second.
 fn shown(time: Duration) -> String {
     let seconds = i64::try_from(time.as_millis().div_ceil(1000)).unwrap_or(i64::MAX);
     Delay(seconds.max(1)).written()
@@ -75,7 +75,7 @@ fn stands(target: &TargetRound) -> String {
     format!("{}{why}", said.join(", "))
 }
 
-/// That results are not in the ledger yet, and what writes them.
+/// The note that results are not in the ledger yet, and what adds them.
 fn unwritten(target: &TargetRound) -> Option<String> {
     let results = count(target.unwritten, "result");
     (target.unwritten > 0)
@@ -97,7 +97,7 @@ fn several(targets: &[TargetRound]) -> String {
     RoundOutcome::ALL.into_iter().filter_map(group).collect::<Vec<_>>().join("; ")
 }
 
-/// Of several targets, what was in the way of each that something was in the way of, and what waits to be written: a line each.
+/// With several targets, the failure of each and its unwritten results, a line each.
 pub fn reasons(round: &Round) -> Vec<String> {
     let targets = round.looked.targets();
     if targets.len() < 2 {
@@ -110,7 +110,7 @@ pub fn reasons(round: &Round) -> Vec<String> {
     targets.iter().filter_map(said).collect()
 }
 
-/// What has changed on a target since the round before, a line each.
+/// The changes of a target since the previous round, a line each.
 pub fn news(told: &TargetNews) -> Vec<String> {
     let TargetNews { target, standing, began, over, corrected } = told;
     let line = |sign: &str, words: String| one_line(&format!("  {target} {sign} {words}"));
@@ -122,7 +122,7 @@ pub fn news(told: &TargetNews) -> Vec<String> {
     made.chain(over).chain(began).chain(refused).collect()
 }
 
-/// In which way it is not as the files say.
+/// The difference from the files.
 fn differs(item: &Item) -> String {
     if item.action == Action::ByHand {
         return "needs a manual step in the dashboard".to_owned();

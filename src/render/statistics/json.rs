@@ -1,4 +1,4 @@
-//! Reports for programs: one JSON object.
+//! Reports as one JSON object.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ pub struct Pushes {
     pushes: Vec<Push>,
 }
 
-/// The report as a document.
+/// The report as a JSON document.
 pub fn json(view: &StatisticsView) -> String {
     let target = view.target.to_owned();
     let pushes = |from, to, pushes: &[Push]| {

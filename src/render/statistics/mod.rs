@@ -1,4 +1,4 @@
-//! The service's reports: as a table with a plot, for programs, and for spreadsheets.
+//! The service's reports: as a table with a plot, as JSON, and as CSV.
 
 pub mod json;
 mod sheet;
@@ -10,24 +10,24 @@ pub use text::text;
 
 use crate::query::statistics::{Devices, Moment, Periods, Precision, Push, Statistic};
 
-/// A report, and whose it is.
+/// A report, and its target.
 #[derive(Debug)]
 pub struct StatisticsView<'v> {
     pub target: &'v str,
     pub shown: ShownStatistics<'v>,
 }
 
-/// What the service reported.
+/// The reported data.
 #[derive(Debug)]
 pub enum ShownStatistics<'v> {
     Periods(ByPeriod<'v>),
     Devices(&'v Devices),
-    /// Pushes of a time, the newest first.
+    /// Pushes of a period, the newest first.
     Pushes(Moment, Moment, &'v [Push]),
     Push(&'v Push),
 }
 
-/// A report by periods, and what was asked for.
+/// A report by periods, and its parameters.
 #[derive(Debug)]
 pub struct ByPeriod<'v> {
     pub report: Statistic,

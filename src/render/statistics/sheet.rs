@@ -1,4 +1,4 @@
-//! Reports for spreadsheets: a line of titles, and a line for each row. Sums are left to the spreadsheet.
+//! Reports as CSV: a line of titles, and a line for each row. Sums are left to the spreadsheet.
 
 use super::{ByPeriod, ShownStatistics, StatisticsView};
 use crate::query::statistics::Push;

@@ -28,7 +28,7 @@ fn title(report: Statistic) -> &'static str {
     }
 }
 
-/// What one should know to read the numbers right.
+/// A note on how to read the numbers.
 fn note(report: Statistic, columns: &[String]) -> String {
     let own = match report {
         Statistic::Responses => "Bars show direct responses: users who tapped the notification. ",
@@ -41,7 +41,7 @@ fn note(report: Statistic, columns: &[String]) -> String {
     format!("{own}The service counts only {} here.", all_of(&platforms))
 }
 
-/// A heading, the table and what there is to say of it.
+/// A heading, the table, and a note.
 fn under(heading: &str, table: &Table, note: Option<&str>, style: Style) -> String {
     let mut out = String::new();
     layout::paragraph(&mut out, &Words::default().paint(heading, Paint::Strong), 0, style);
@@ -123,12 +123,12 @@ fn of_devices(target: &str, devices: &Devices, style: Style) -> String {
     under(&heading, &table, None, style)
 }
 
-/// What kind of push it was: `scheduled`.
+/// The type of a push: `scheduled`.
 fn kind(push: &Push) -> String {
     push.r#type.strip_suffix("_PUSH").map_or_else(|| push.r#type.clone(), str::to_lowercase)
 }
 
-/// How many of those who got it tapped it.
+/// The share of recipients who tapped it.
 fn rate(push: (u64, u64)) -> String {
     match push {
         (0, _) => String::new(),
