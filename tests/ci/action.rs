@@ -1,4 +1,4 @@
-//! The action, from the pull request to the merge and the daily look for drift.
+//! The action, from the pull request to the merge and the daily check for drift.
 
 use std::fs;
 use std::process::Command;
@@ -65,7 +65,7 @@ fn a_plan_is_commented_what_was_reviewed_is_applied_and_drift_is_found() {
     let page = fs::read_to_string(used.output("report-html")).expect("a page");
     assert!(page.starts_with("<!DOCTYPE html>") && used.output("report-html").ends_with(".html"));
     assert!(fs::read_to_string(used.output("plan-file")).expect("a plan").contains("Good evening"));
-    // Changes fail it where that is asked for, and the comment is there all the same.
+    // With `fail-on`, changes fail the step; with `comment: off`, nothing is written.
     team.host.writes();
     let used = runner.run(&[("command", "plan"), ("fail-on", "changes"), ("comment", "off")], &pull);
     assert_eq!((used.code, used.output("changes")), (2, "1"), "{}", used.log);
@@ -119,7 +119,7 @@ fn a_failure_stops_an_apply_or_not_as_the_workflow_says() {
     assert_eq!((used.code, service.segments()), (6, vec!["a".into(), "b".into(), "c".into()]), "{}", used.log);
 }
 
-/// A guard refuses the plan in the pull request, and again if it is merged all the same. Reviewers see it both times.
+/// A guard refuses the plan in the pull request, and again if it is merged anyway. Reviewers see it both times.
 #[test]
 fn a_plan_that_a_guard_refuses_is_shown_and_not_applied() {
     let everyone = "\
@@ -150,7 +150,7 @@ fn what_fails_keeps_its_exit_code_and_says_why() {
     let pull = with_credentials(on_pull(&team), &service);
     team.project.edit("Hello", "Good evening");
     assert_eq!(runner.run(&[("command", "plan")], &pull).code, 0);
-    // What is merged is something else than what was reviewed.
+    // The merged content differs from the reviewed one.
     team.project.edit("Good evening", "Good night");
     let commit = team.host.merge(7);
     let main = with_credentials(on_main(&team, &commit), &service);
@@ -162,13 +162,13 @@ fn what_fails_keeps_its_exit_code_and_says_why() {
         used.output("failure-reason")
     );
     says(&team.host.only(7), &["**Held, not applied to** `local`"]);
-    // A token without rights, on one that is still open.
+    // A token without write permission, on a pull request that is still open.
     team.host.unmerge(7);
     team.host.state().writes = false;
     let used = runner.run(&[("command", "plan")], &pull);
     assert_eq!((used.code, used.output("changes")), (4, "1"), "{}", used.log);
     assert!(used.output("failure-reason").starts_with("credentials: "), "{}", used.output("failure-reason"));
-    // Manifests that are wrong, with a text that would be more outputs and more commands.
+    // Invalid manifests, with a text that tries to add outputs and commands.
     let evil = r"xx%\nchanges=99\n::error::y";
     team.project.write(&format!("segments:\n  a: {{criteria: {{country: \"{evil}\"}}}}\n"));
     for command in ["validate", "plan"] {
@@ -178,7 +178,7 @@ fn what_fails_keeps_its_exit_code_and_says_why() {
         assert!(reason.starts_with("findings: ") && reason.contains("xx%") && reason.contains("ISO 3166"), "{reason}");
         assert_eq!(used.log.lines().filter(|line| line.starts_with("::error ")).count(), 1, "{}", used.log);
     }
-    // Inputs that mean nothing.
+    // Invalid inputs.
     for (name, value) in [
         ("command", "destroy"),
         ("fail-on", "x; false"),
@@ -202,7 +202,7 @@ fn a_fork_is_planned_without_credentials_and_may_not_comment() {
     let team = checkout(team);
     team.host.state().writes = false;
     service.forget();
-    // What the team's machines have is not in a fresh checkout.
+    // A fresh checkout does not have the files of the team's machines.
     fs::remove_dir_all(team.project.folder.path().join(".pushplan")).expect("a folder");
     team.project.edit("Hello", "Good evening");
     let runner = Runner::new(team.project.folder.path());
@@ -237,7 +237,7 @@ fn several_targets_and_a_file_of_credentials_work_too() {
         assert_eq!(found, names);
     }
     assert!(!team.project.folder.path().join(".git/runner/pushplan.credentials.toml").exists());
-    // Each of them is held, and the first error says why.
+    // Each of them is held, and the first error gives the reason.
     team.project.edit("Hello", "Good night");
     let main = [on_main(&team, &team.host.merge(7)), vec![secret]].concat();
     let used = runner.run(&[("command", "apply"), ("target", "first,second")], &main);
@@ -254,7 +254,7 @@ fn a_release_that_is_not_there_is_built_once() {
     let team = checkout(Team::fresh(Kind::GitHub, crate::team::TWO));
     let folder = &team.project.folder;
     let mut runner = Runner::new(folder.path());
-    // A cargo that notes what it is asked and installs the binary of this build.
+    // A cargo that records its arguments and installs the binary of this build.
     let binary = env!("CARGO_BIN_EXE_pushplan");
     let cargo = folder.write(
         "tools/cargo",

@@ -13,7 +13,7 @@ fn a_comment_of_somebody_else_approves_nothing_whatever_it_says() {
         team.commented(8);
         let forged = team.host.only(8);
         team.host.state().add(7, "mallory", &forged, false);
-        // A bot that repeats what others say has it further down.
+        // A bot that quotes other users has the quote further down.
         let writer = team.host.state().writer().to_owned();
         team.host.state().add(7, &writer, &format!("> {forged}"), false);
         team.host.state().add(7, &writer, &format!("Mallory says:\n{forged}"), false);
@@ -22,7 +22,7 @@ fn a_comment_of_somebody_else_approves_nothing_whatever_it_says() {
         assert_eq!(ran.code, 5, "{ran}");
         says(&ran.stderr, &["has no comment of plan-bot with a plan for `local`", "`pushplan ci comment` writes one"]);
         assert_eq!(service.writes(), Vec::<String>::new());
-        // Nor is it edited: there is one of our own then.
+        // Nor is it edited: pushplan writes its own comment then.
         team.host.unmerge(7);
         team.commented(7);
         assert_eq!(team.host.comments(7).len(), 4);
@@ -42,7 +42,7 @@ fn the_token_of_a_workflow_may_not_ask_who_it_is() {
     assert_eq!(team.host.comments(7)[0].author, WORKFLOW);
     team.host.only(7);
     let commit = team.host.merge(7);
-    // Whoever reads with another token says who writes.
+    // With another token for reading, the author has to be named.
     team.host.state().user = Some("ada".to_owned());
     assert_eq!(team.apply(&commit, &[]).code, 5);
     let mut env = team.on_main(&commit);
@@ -64,7 +64,7 @@ fn the_token_of_an_app_writes_one_comment_and_says_who_it_is() {
     team.host.state().unasked = "my-app[bot]".to_owned();
     team.host.state().add(7, "mallory", &forged, false);
     for round in 0..4 {
-        // A list may be behind.
+        // A list may be out of date.
         team.host.state().lags = usize::from(round == 2);
         let ran = team.commented(7);
         says(&ran.stderr, &["this token writes as my-app[bot]", "Set PUSHPLAN_CI_AUTHOR to my-app[bot]"]);
@@ -85,7 +85,7 @@ fn the_token_of_an_app_writes_one_comment_and_says_who_it_is() {
     let ran = team.run(&["apply", "--approved", "--yes"], &named(team.on_main(&commit), "my-app[bot]"));
     assert_eq!(ran.code, 0, "{ran}");
     says(&team.host.only(7), &["**Applied to** `local`"]);
-    // Whoever is named and does not write gets no comment that nobody would find.
+    // If the named author does not write the comment, none is written, because it would not be found.
     team.host.open(8);
     let comment = ["ci", "comment", "--plan", "plan.json"];
     let ran = team.run(&comment, &named(team.on_pull(8), "someone-else"));
@@ -118,7 +118,7 @@ fn nothing_is_approved_before_the_merge() {
         }
         assert_eq!(service.writes(), Vec::<String>::new());
         assert_eq!(team.host.only(7), body);
-        // A run for the pull request itself, once it is merged, will do.
+        // A run for the pull request itself, after the merge, is enough.
         team.host.merge(7);
         let ran = team.run(&["apply", "--approved", "--yes"], &team.on_pull(7));
         assert_eq!(ran.code, 0, "{ran}");
@@ -137,7 +137,7 @@ fn a_commit_without_a_pull_request_is_reviewed_by_nobody() {
         says(&ran.stderr, &["came with no", "nobody has reviewed this plan", "--pull-request NUMBER"]);
         assert!(!ran.stderr.contains("Warning"), "{ran}");
         assert_eq!(service.writes(), Vec::<String>::new());
-        // Whoever says which it was is believed, if it was merged.
+        // A pull request that the user names is accepted, if it was merged.
         team.commented(7);
         team.host.merge(7);
         let ran = team.apply(&"1".repeat(40), &["--pull-request", "7"]);
@@ -168,7 +168,7 @@ named_users:
 
 pub const SLOW_CREATIONS: &str = "[[fault]]\nkind = \"delay\"\nms = 400\nmethod = \"POST\"\npath = \"/api/segments\"\n";
 
-/// 300 templates, which no comment has room for.
+/// 300 templates, which do not fit into any comment.
 pub fn long() -> String {
     let words = "Long words about a sale that nobody will read to its end. ".repeat(8);
     let template = |number| format!("  t{number}: {{push: {{notification: {{alert: \"{number} {words}\"}}}}}}\n");
@@ -219,7 +219,7 @@ fn a_ledger_that_the_next_job_does_not_have_is_refused() {
         }
         assert_eq!(service.writes(), Vec::<String>::new());
         assert!(!team.project.folder.path().join("later.json").exists());
-        // Looking is allowed, and so is all of it where the checkout stays.
+        // Plans are allowed, and so is everything if the checkout stays.
         assert_eq!(run(&one(&["plan"]), in_ci()).code, 0);
         let ran = run(&one(&["apply", "--approved", "--yes"]), team.on_main(&team.host.merge(7)));
         assert_eq!(ran.code, 0, "{ran}");
@@ -249,7 +249,7 @@ fn half_a_plan_is_no_approval_unless_somebody_says_so() {
         says(&ran.stderr, &["shows only a part of the plan, which is no approval", "--accept-truncated"]);
         assert_eq!(service.writes(), Vec::<String>::new());
         says(&team.host.only(7), &["**Held, not applied to** `local`"]);
-        // What moved is told as far as the comment tells.
+        // Changes are listed as far as the comment lists them.
         team.project.edit("alert: \"299 Long", "alert: \"299 Short");
         let ran = team.merge_and_apply(7, &["--accept-truncated"]);
         assert_eq!(ran.code, 5, "{ran}");
@@ -266,7 +266,7 @@ fn half_a_plan_is_no_approval_unless_somebody_says_so() {
 #[test]
 fn what_is_approved_can_be_read_to_its_end() {
     for kind in KINDS {
-        // The text of a page says the least of it, and the end of an alert is what matters.
+        // Most of a page is not its text, and the end of an alert matters.
         let manifest = |lines: usize| {
             let page: String =
                 (0..lines).map(|at| format!("          <p class=\"line-{at}\">Line {at}</p>\n")).collect();
@@ -284,7 +284,7 @@ fn what_is_approved_can_be_read_to_its_end() {
         says(&body, &["### In full", "at midnight", "line-0", "line-150", "line-299", "302 lines"]);
         assert!(!body.contains("--accept-truncated"), "{body}");
         assert_eq!(team.merge_and_apply(7, &[]).code, 0);
-        // A page that has no room is not reviewed by its beginning.
+        // A page that does not fit is not approved by its beginning.
         team.project.write(&manifest(4_000));
         team.host.open(8);
         team.commented(8);
@@ -352,7 +352,7 @@ fn many_requests_leave_an_approval_whole() {
     says(&body, &["u-0", "u-59", "more request"]);
     assert!(!body.contains("--accept-truncated"), "{body}");
     assert_eq!(team.merge_and_apply(7, &[]).code, 0);
-    // Who is taken out is named as well, all of them.
+    // Removed members are named too, all of them.
     team.host.open(8);
     team.project
         .write("tag_groups:\n  loyalty:\n    tags: [gold]\n    members:\n      named_users:\n        u-0: [gold]\n");
@@ -378,7 +378,7 @@ fn an_approval_is_used_up() {
         team.project.edit("Good evening", "Hello");
         team.commented(8);
         assert_eq!(team.merge_and_apply(8, &[]).code, 0);
-        // The job of the first merge is run once more, with the files of that merge.
+        // The job of the first merge is run again, with the files of that merge.
         team.project.edit("Hello", "Good evening");
         service.forget();
         let ran = team.apply(&commit, &[]);

@@ -1,4 +1,4 @@
-//! When there is a comment, and which one it is.
+//! When a comment is written, and which one is edited.
 
 use crate::team::Team;
 use pushplan_testing::hosts::{KINDS, Kind, Trouble};
@@ -15,14 +15,14 @@ fn a_team_may_want_comments_about_changes_alone_or_none() {
         team.project.edit("Hello", "Good evening");
         assert_eq!(team.comment(7, &["--mode", "changes"]).code, 0);
         says(&team.host.only(7), &["1 to update"]);
-        // Nothing changes any more, and the comment says so.
+        // The changes are gone, and the comment says so.
         team.project.edit("Good evening", "Hello");
         assert_eq!(team.comment(7, &["--mode", "changes"]).code, 0);
         let body = team.host.only(7);
         says(&body, &["No changes. local matches your files", "Nothing is to be applied."]);
         assert!(!body.contains("1 to update"), "{body}");
         assert_eq!(team.host.writes().len(), 2);
-        // Nobody is asked anything: not even the plan is read.
+        // No request is sent, and the plan is not read.
         let ran = team.run(&["ci", "comment", "--plan", "no-such.json", "--mode", "off"], &[]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran}");
         let ran = team.comment(7, &["--mode", "always"]);
@@ -48,7 +48,7 @@ fn a_comment_that_was_deleted_by_hand_is_written_anew() {
         team.commented(7);
         let second = team.host.comments(7)[0].id;
         assert_ne!(first, second);
-        // Also where that happens between a look and an edit.
+        // The same if the deletion happens between the look and the edit.
         team.project.edit("One", "Two");
         let edit = if kind == Kind::GitHub { "PATCH" } else { "PUT" };
         team.host.trouble(edit, "/", Trouble::DeletedBefore(second));
@@ -72,7 +72,7 @@ fn of_several_that_a_race_left_the_oldest_stays() {
         team.commented(7);
         says(&team.host.only(7), &["Two"]);
         assert_eq!(team.host.comments(7)[0].id, first);
-        // Two runs that create one at the same time agree on it at once.
+        // Two runs that create one at the same time agree on one of them immediately.
         team.host.open(8);
         team.host.trouble("POST", "/8/", Trouble::WrittenBefore(8, body));
         team.commented(8);
@@ -137,7 +137,8 @@ fn a_list_that_lags_makes_no_second_comment() {
         says(&team.host.only(7), &["Good evening"]);
         assert_eq!(team.host.state().lags, 0, "the list was behind");
         assert_eq!(team.host.writes(), ["POST"]);
-        // Where nobody knows whether it was created and the list does not show it either, the next run takes the second away.
+        // If the result of the creation is unknown and the list does not show it yet, the next run deletes the second
+        // one.
         team.host.open(8);
         team.host.trouble("POST", "", Trouble::DoneThen(502));
         team.host.state().lags = 1;

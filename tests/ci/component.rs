@@ -1,4 +1,4 @@
-//! The component for GitLab: its form, and its scripts as a runner of GitLab runs them.
+//! The component for GitLab: its form, and its scripts as GitLab's runner runs them.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ fn the_component_follows_the_rules_of_its_host() {
             assert!(job["script"].as_array().is_some_and(|lines| !lines.is_empty()), "{name}");
         }
     }
-    // Every input that is named is there, and none of them is read by a shell.
+    // Every named input exists, and no shell reads any of them.
     texts(&jobs, &mut Vec::new(), &mut |keys, text| {
         for part in text.split("$[[").skip(1) {
             let name = part.split("]]").next().unwrap_or_default().trim().trim_start_matches("inputs.");
@@ -74,7 +74,7 @@ fn the_component_follows_the_rules_of_its_host() {
     assert_eq!(scripts.len(), 5);
     for (place, script) in scripts {
         assert!(!script.contains("$[["), "{place}: {script}");
-        // What strangers write.
+        // Texts that outsiders write.
         for name in
             ["CI_COMMIT_MESSAGE", "CI_COMMIT_TITLE", "CI_COMMIT_REF", "CI_MERGE_REQUEST_TITLE", "CI_COMMIT_BRANCH"]
         {
@@ -82,14 +82,14 @@ fn the_component_follows_the_rules_of_its_host() {
         }
     }
     assert_eq!(jobs["pushplan-plan"]["interruptible"], true, "a newer commit has a plan of its own");
-    // What only one job may do at a time.
+    // Only one job may apply at a time.
     assert_eq!(
         (&jobs["pushplan-apply"]["resource_group"], &jobs["pushplan-apply"]["interruptible"]),
         (&"pushplan".into(), &false.into())
     );
 }
 
-/// Runs a job's scripts as one, in the checkout.
+/// Runs a job's scripts as one script, in the checkout.
 pub fn job(team: &Team, name: &str, inputs: &[(&str, &str)], env: &Env) -> Ran {
     if !team.project.folder.path().join(".git").exists() {
         git(team, &["init", "-q", "-b", "main"]);
@@ -140,7 +140,7 @@ fn a_merge_request_is_planned_merged_applied_and_watched() {
     assert_eq!(json("widget.json"), serde_json::json!({"create": 0, "update": 1, "delete": 0}));
     says(&folder.read(".pushplan-ci/outputs.env"), &["PUSHPLAN_CHANGES=1\n", "PUSHPLAN_FAILURE_REASON=\n"]);
     assert!(folder.read(".pushplan-ci/report/report.html").starts_with("<!DOCTYPE html>"));
-    // What the variables name is kept for the jobs that read them.
+    // The files that the variables name are kept for later jobs.
     let artifacts = &component().1["pushplan-plan"]["artifacts"];
     assert_eq!(artifacts["access"], "developer");
     let kept: Vec<&str> = artifacts["paths"].as_array().expect("paths").iter().filter_map(Value::as_str).collect();
@@ -149,7 +149,7 @@ fn a_merge_request_is_planned_merged_applied_and_watched() {
         let file = named.lines().find_map(|line| line.strip_prefix(&format!("{name}="))).expect("a line");
         assert!(kept.contains(&file) && folder.path().join(file).exists(), "{name}: {file} of {kept:?}");
     }
-    // Once more, with a token that may not write: what is left of the first run is not in the way.
+    // Again, with a token that may not write: the files of the first run do not interfere.
     team.project.edit("Good evening", "Good night");
     team.host.state().writes = false;
     let ran = job(&team, "pushplan-plan", &[], &request);
@@ -164,7 +164,7 @@ fn a_merge_request_is_planned_merged_applied_and_watched() {
     assert_eq!(job(&team, "pushplan-drift", &[], &main).code, 0);
     team.edit_in_the_dashboard(&service);
     assert_eq!(job(&team, "pushplan-drift", &[], &main).code, 2);
-    // What is wrong is in the report and in the log, whatever the target is called.
+    // The error is in the report and in the log, whatever the name of the target is.
     team.project.edit("{tag: a}", "{country: xx}");
     let ran = job(&team, "pushplan-validate", &[], &request);
     assert_eq!(ran.code, 3, "{ran}");
@@ -187,12 +187,12 @@ fn a_fork_of_a_merge_request_is_planned_without_variables() {
     ] {
         git(&team, arguments);
     }
-    // What the team's machines have is not in a fresh checkout.
+    // A fresh checkout does not have the files of the team's machines.
     std::fs::remove_dir_all(folder.join(".pushplan")).expect("a folder");
     team.project.edit("Hello", "Good evening");
     service.forget();
     let branch = ("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main".to_owned());
-    // The runner has cloned it as another user than whom the image runs as.
+    // The runner cloned it as another user than the image's user.
     let owner = ("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1".to_owned());
     let env: Env = [team.on_pull(7), vec![branch, owner]]
         .concat()
@@ -225,7 +225,7 @@ fn a_file_of_credentials_is_read_that_the_runner_lets_everybody_read() {
     assert_eq!(ran.code, 0, "{ran}");
     assert_eq!(job(&team, "pushplan-drift", &both, &main).code, 0);
     assert_eq!(std::fs::read_dir(&temporary).expect("a folder").count(), 0, "no copy stays");
-    // Why one of several cannot be planned is handed on.
+    // The reason why one of several targets cannot be planned is an output.
     std::fs::write(folder.join(".pushplan/ledger/second/00000001.json"), "no record").expect("a file");
     let ran = job(&team, "pushplan-plan", &both, &[team.on_pull(7), given.to_vec()].concat());
     assert_eq!(ran.code, 1, "{ran}");
@@ -273,7 +273,7 @@ fn no_program_of_the_repository_is_run_in_place_of_one_of_the_image() {
     let ran = job(&team, "pushplan-validate", &[], &team.on_pull(7));
     assert_eq!(ran.code, 0, "{ran}");
     assert!(!folder.path().join("ran").exists(), "{ran}");
-    // What is checked in is not run where the image has no such program either.
+    // A program that is checked in is not run, even if the image has none.
     git(&team, &["add", "-f", ".pushplan-ci/bin/pushplan"]);
     let ran = job(&team, "pushplan-validate", &[], &team.on_pull(7));
     assert_eq!(ran.code, 64, "{ran}");

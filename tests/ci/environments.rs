@@ -1,4 +1,4 @@
-//! What `ci init` writes for targets in several environments.
+//! The output of `ci init` for targets in several environments.
 
 use pushplan_testing::{Folder, says};
 use serde_json::{Value, json};

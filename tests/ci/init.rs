@@ -1,4 +1,4 @@
-//! The files that `ci init` writes, and what may are in those and in the action.
+//! The files that `ci init` writes, and the allowed contents of those and of the action.
 
 use pushplan_testing::hosts::Kind;
 use pushplan_testing::{Folder, says};
@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::team::{outside, ran};
 use crate::yaml::{document, documents, own, scripts, texts};
 
-/// A project with a target on a service, in a folder of a repository. `ledger` is the line that names its ledger.
+/// A project with a target on a service, in a folder of a repository. `ledger` is the line with the location of its
+/// ledger.
 pub fn project(ledger: &str) -> Folder {
     let folder = Folder::new();
     folder.write(".git/HEAD", "ref: refs/heads/main\n");
@@ -44,7 +45,7 @@ fn a_workflow_of_few_lines_is_written_once() {
             ],
         );
         document(&text);
-        // What is there stays.
+        // An existing file is kept.
         folder.write(file, "mine\n");
         let ran = run("shop", &[]);
         assert_eq!(ran.code, 64, "{ran}");
@@ -52,7 +53,7 @@ fn a_workflow_of_few_lines_is_written_once() {
         assert_eq!(folder.read(file), "mine\n");
         assert_eq!(run("shop", &["--force"]).code, 0);
         assert_eq!(folder.read(file), text);
-        // Several applications have a file of credentials; a place of one's own is pinned too.
+        // Several applications use a credentials file; the location of a fork is pinned too.
         let ran = run("both", &["--force", "--uses", "shop/pushplan@v1.2.3"]);
         assert_eq!(ran.code, 0, "{ran}");
         let text = folder.read(file);
@@ -68,7 +69,7 @@ fn a_workflow_of_few_lines_is_written_once() {
         for wrong in ["shop/pushplan", "shop/pushplan@v1.2.3\nx: y", "@v1.2.3"] {
             assert_eq!(run("both", &["--force", "--uses", wrong]).code, 64, "{wrong}");
         }
-        // What moves is nothing to give credentials to.
+        // A reference that can move gets no credentials.
         for moves in ["main", "v1", "1.2", "latest", "deadbeef", "v1.x.3"] {
             let ran = run("both", &["--force", "--uses", &format!("shop/pushplan@{moves}")]);
             assert_eq!(ran.code, 64, "{moves}: {ran}");
@@ -77,7 +78,7 @@ fn a_workflow_of_few_lines_is_written_once() {
         assert_eq!(folder.read(file), text);
         let commit = format!("shop/pushplan@{}", "0123456789".repeat(4));
         assert_eq!(run("both", &["--force", "--uses", &commit]).code, 0);
-        // Targets are those of the project.
+        // The targets must exist in the project.
         let text = folder.read(file);
         for (wrong, help) in
             [("nosuch", "the targets are one, two"), ("one,twoo", "did you mean `two`?"), ("x-*", "one, two")]
@@ -87,7 +88,7 @@ fn a_workflow_of_few_lines_is_written_once() {
             says(&ran.stderr, &["no target ", help]);
         }
         assert_eq!(folder.read(file), text);
-        // One of them has one origin.
+        // A single target has a single origin.
         let ran = run("both", &["--force", "--target", "two"]);
         assert_eq!(ran.code, 0, "{ran}");
         says(&folder.read(file), &["\"two\"", "\"https://two.example\""]);
@@ -115,13 +116,13 @@ fn ledgers_move_as_the_steps_say_in_their_order() {
         let lines: Vec<&str> = told.lines().map(str::trim).filter(|line| line.starts_with("pushplan ")).collect();
         let moving = |name: &str| format!("pushplan ledger move --from file: --to git --target {name}");
         assert_eq!(lines, [moving("first"), moving("second")], "{told}");
-        // One alone is on the same line.
+        // A single one is on the same line.
         let told = run(&["ci", "init", host, "--force", "--target", "second"]).stdout;
         says(&told, &[&format!("applied already: {}\n", moving("second"))]);
         if host == "gitlab" {
             let settings = folder.read("pushplan.toml").replace("\"file:\"", "\"git\"");
             folder.write("pushplan.toml", settings);
-            // Without the place that it is in, the command is told which one to use.
+            // Without its current location, the command is told which one to use.
             let ran = run(&["ledger", "move", "--to", "git", "--target", "first"]);
             assert_eq!(ran.code, 64, "{ran}");
             says(
@@ -170,7 +171,7 @@ fn a_target_without_a_ledger_gets_one_in_the_project_file() {
         assert_eq!(folder.read("all/pushplan.toml"), written);
         let ran = folder.run_in("all", &["validate"], b"");
         assert_eq!(ran.code, 0, "{ran}");
-        // A file that is there is not written over, and then the project file stays as it is too.
+        // An existing file is not overwritten, and the project file is not changed either.
         let before = folder.read("shop/pushplan.toml");
         assert_eq!(folder.run_in("shop", &["ci", "init", host], b"").code, 64);
         assert_eq!(folder.read("shop/pushplan.toml"), before);
@@ -272,7 +273,7 @@ fn no_name_becomes_an_expression_in_a_workflow() {
             }
         }
         assert!(!folder.path().join(file).exists());
-        // A folder that is called as a mark of the template is a folder.
+        // A folder may have the name of a placeholder of the template.
         folder.write("@CREDENTIALS@/pushplan.toml", format!("[targets.production]\n{target}"));
         let ran = folder.run_in("@CREDENTIALS@", &["ci", "init", host, "--target", " production , prod* "], b"");
         assert_eq!(ran.code, 0, "{ran}");
@@ -303,7 +304,7 @@ fn a_workflow_asks_for_no_more_than_it_needs() {
         assert_eq!(jobs.len(), 2);
         let (look, apply) = (&jobs["look"], &jobs["apply"]);
         let command = |job: &Value| job["steps"][1]["with"]["command"].as_str().expect("a command").to_owned();
-        // Whoever only looks may write nothing but the comment, wherever the ledger is.
+        // Jobs that only read may write nothing but the comment, whatever the ledger is.
         rights(&workflow, "read");
         assert_eq!(look.get("permissions"), None);
         assert_eq!(look["if"], "github.event_name != 'push'");
@@ -311,7 +312,7 @@ fn a_workflow_asks_for_no_more_than_it_needs() {
         assert_eq!(look["concurrency"]["cancel-in-progress"], true);
         let group = look["concurrency"]["group"].as_str().expect("a group");
         assert_eq!(group, "pushplan-shop-${{ github.event_name }}-${{ github.ref }}");
-        // Merges are applied one after the other; none is cut off, and none is left out of the queue.
+        // Merges are applied in order; none is cancelled, and none is dropped from the queue.
         rights(apply, contents);
         assert_eq!(apply["if"], "github.event_name == 'push'");
         assert_eq!(command(apply), "apply");
@@ -334,7 +335,7 @@ fn what_is_set_by_hand_on_gitlab_is_told() {
     }
 }
 
-/// What a server has, by name.
+/// The refs of a server, by name.
 fn refs(server: &Folder) -> String {
     let ran = ran(outside("git").args(["for-each-ref"]).current_dir(server.path()));
     assert_eq!(ran.code, 0, "{ran}");
@@ -374,7 +375,7 @@ fn whoever_only_looks_pushes_nothing_to_a_ledger_on_a_git_server() {
     assert_ne!(refs(&server), before);
 }
 
-/// Whether an action is named by a commit, or is our own by its release.
+/// Whether an action is pinned to a commit, or is pushplan's own with its release.
 fn is_pinned(uses: &str) -> bool {
     let (name, at) = uses.split_once('@').unwrap_or((uses, ""));
     let is_commit = at.len() == 40 && at.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -396,7 +397,7 @@ fn no_expression_reaches_a_shell_and_every_action_is_pinned() {
             if keys.last().is_some_and(|key| key == "uses") {
                 assert!(is_pinned(text), "{text}");
             }
-            // What strangers write is in the event, and in names that they choose.
+            // Texts of outsiders are in the event, and in names that they choose.
             for untrusted in ["github.event.", "head_ref", "github.actor", "pull_request_target"] {
                 assert!(!text.contains(untrusted), "{text}");
             }
@@ -406,7 +407,7 @@ fn no_expression_reaches_a_shell_and_every_action_is_pinned() {
         assert!(!text.contains("pull_request_target"), "{text}");
     }
     assert_eq!(scripts(&document(&action)).len(), 3, "what a shell gets is looked at");
-    // The check is one: it finds what it looks for.
+    // The check itself works: it finds an unsafe expression.
     let evil = "jobs: {a: {steps: [{run: 'echo ${{ github.event.pull_request.title }}'}]}}\n";
     assert!(scripts(&document(evil)).iter().any(|(_, script)| script.contains("${{")));
     assert!(!is_pinned("actions/checkout@v4") && !is_pinned("actions/checkout"));
@@ -427,7 +428,7 @@ fn without_a_remote_the_branch_is_the_one_that_is_checked_out() {
         document(&folder.read(".github/workflows/pushplan.yml"))["on"]["push"]["branches"][0].clone()
     };
     assert_eq!(branch(), "trunk");
-    // Where the remote tells, it does.
+    // If the remote names its default branch, that one is used.
     git(&["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/develop"]);
     assert_eq!(branch(), "develop");
 }

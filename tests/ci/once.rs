@@ -1,4 +1,4 @@
-//! An approval is for what was shown, on the branch that is applied, and for one apply.
+//! An approval is valid for the reviewed plan, on the branch that is applied, and for one apply.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ fn a_comment_that_was_edited_approves_nothing() {
             says(&team.host.only(7), &["**Held, not applied to** `local`", "was edited after pushplan wrote it"]);
         }
         assert_eq!(service.writes(), Vec::<String>::new());
-        // The next plan before a merge writes over the edit.
+        // The next plan before a merge overwrites the edit.
         team.host.open(8);
         team.commented(8);
         team.host.edit_by_hand(8, |body| body.replace("Half price for all", "Good evening"));
@@ -79,11 +79,11 @@ fn a_merge_into_another_branch_approves_nothing_here() {
         };
         into("release");
         service.forget();
-        // The other branch is pushed to the one that is applied, or a user names the pull request.
+        // The other branch is merged into the one that is applied, or a user names the pull request.
         for (options, env) in [
             (&[][..], team.on_main(&commit)),
             (&["--pull-request", "7"], team.on_main(&commit)),
-            // A run for no branch applies the default branch.
+            // A run without a branch applies the default branch.
             (&[], team.on_pull(7)),
         ] {
             let ran = team.run(&[&["apply", "--approved", "--yes"], options].concat(), &env);
@@ -100,7 +100,7 @@ fn a_merge_into_another_branch_approves_nothing_here() {
 
 #[test]
 fn what_was_approved_once_is_not_applied_twice() {
-    // Members have no ids, so that a plan comes to the same again once they are back.
+    // Members have no ids, so the plan is the same again once they are back.
     let member = "tag_groups:\n  life:\n    tags: [buyer]\n    members: {named_users: {ada: [buyer]}}\n";
     for kind in KINDS {
         let team = Team::fresh(kind, &format!("{TWO}{member}"));
@@ -110,7 +110,7 @@ fn what_was_approved_once_is_not_applied_twice() {
         team.project.write(&without);
         team.commented(7);
         let commit = team.host.merge(7);
-        // Its result cannot be written.
+        // The result cannot be written.
         team.host.trouble(team.host.edits_with(), "/", Trouble::Spared);
         let refused = Trouble::Answer(403, vec![], json!({"message": "Forbidden"}));
         team.host.trouble(team.host.edits_with(), "/", refused);
@@ -149,7 +149,7 @@ fn an_approval_that_cannot_be_marked_as_used_is_not_applied() {
         assert_eq!(ran.code, 4, "{ran}");
         says(&ran.stderr, &["the approval cannot be marked as used: this token may not write", "nothing was changed"]);
         assert_eq!((service.writes(), team.host.only(7)), (vec![], body));
-        // It is marked, and nobody heard of it: nothing was applied, and the plan is the same.
+        // The approval was marked as used, but the response was lost: nothing was applied, and the plan is the same.
         team.host.state().writes = true;
         (0..4).for_each(|_| team.host.trouble(team.host.edits_with(), "/", Trouble::DoneThen(502)));
         let ran = team.apply(&commit, &[]);
@@ -199,7 +199,7 @@ fn what_is_left_after_a_job_that_was_killed_is_still_approved() {
         job.kill().expect("it runs");
         let _ = job.wait();
         says(&team.host.only(7), &["**Applying to** `local`", "This uses the approval."]);
-        // What was not reviewed is not approved.
+        // An unreviewed plan is not approved.
         std::thread::sleep(Duration::from_secs(3));
         // On a slow machine, it was killed before its second request: another request meets the fault then.
         if service.asked().iter().filter(|asked| *asked == "POST /api/templates").count() < 2 {

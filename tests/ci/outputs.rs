@@ -1,4 +1,4 @@
-//! What a job hands on to its next steps.
+//! The outputs of a job for its next steps.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ const NAMES: [&str; 11] = [
     "failure-reason",
 ];
 
-/// Variables, as a dotenv report has them.
+/// The variables of a dotenv report.
 fn variables(text: &str) -> BTreeMap<String, String> {
     let pair = |line: &str| {
         let (name, value) = line.split_once('=').unwrap_or_else(|| panic!("{line}"));
@@ -56,7 +56,7 @@ fn a_plan_is_handed_on_as_outputs_and_as_variables() {
     // The counts of a merge request.
     let widget: Value = serde_json::from_str(&team.project.folder.read("widget.json")).expect("JSON");
     assert_eq!(widget, json!({"create": 1, "update": 1, "delete": 0}));
-    // Elsewhere they are variables.
+    // Otherwise they are variables.
     let ran = team.run(&options[..6], &[]);
     assert_eq!(ran.code, 0, "{ran}");
     let name = |name: &str| format!("PUSHPLAN_{}", name.to_uppercase().replace('-', "_"));

@@ -1,4 +1,4 @@
-//! What a comment tells of an apply: done, in part, or not at all.
+//! The results of an apply in a comment: done, partly done, or not begun.
 
 use crate::team::Team;
 use pushplan_testing::hosts::{KINDS, Kind, Trouble};
@@ -34,7 +34,7 @@ fn what_is_left_is_told_and_is_applied_without_another_review() {
             ],
         );
         assert_eq!(service.templates(), ["one"]);
-        // The job is run again, once an answer can no longer be late.
+        // The job is run again, when a response can no longer be late.
         std::thread::sleep(std::time::Duration::from_secs(3));
         let ran = team.apply(&commit, &[]);
         assert_eq!(ran.code, 0, "{ran}");
@@ -66,7 +66,7 @@ fn what_is_left_is_not_what_was_not_reviewed() {
 
 #[test]
 fn what_is_left_of_a_plan_that_no_comment_has_room_for_is_applied_too() {
-    // What is unconfirmed was not done, or was.
+    // An unconfirmed request was done, or not.
     for (kind, when, done) in [(Kind::GitHub, "before", 20), (Kind::GitLab, "after", 21)] {
         let team = Team::fresh(kind, &crate::approved::long());
         let service = team.project.faulty(&format!(
@@ -84,7 +84,7 @@ fn what_is_left_of_a_plan_that_no_comment_has_room_for_is_applied_too() {
         );
         assert_eq!(service.templates().len(), done);
         std::thread::sleep(std::time::Duration::from_secs(3));
-        // It is as little of an approval as before, and of nothing that was not in the plan.
+        // The approval is still incomplete, and covers nothing outside the plan.
         service.forget();
         let ran = team.apply(&commit, &[]);
         assert_eq!(ran.code, 7, "{ran}");
@@ -139,7 +139,7 @@ fn a_service_that_cannot_be_reached_is_told() {
     service.signal("-CONT");
     assert_eq!(ran.code, 1, "{ran}");
     says(&team.host.only(7), &["**Held, not applied to** `local`"]);
-    // What is held is still approved.
+    // A held plan is still approved.
     let ran = team.apply(&commit, &[]);
     assert_eq!(ran.code, 0, "{ran}");
     says(&team.host.only(7), &["**Applied to** `local`"]);
@@ -196,7 +196,7 @@ fn manifests_that_are_wrong_after_the_merge_are_told_to_the_reviewers() {
         let (team, service) = Team::new(kind);
         team.project.edit("Hello", "Good evening");
         team.commented(7);
-        // Two merges fit together in git, and not in what they say.
+        // Two merges fit together in git, but not in their meaning.
         team.project.edit("{tag: a}", "{country: xx}");
         service.forget();
         for options in [&[][..], &["--all-targets"]] {

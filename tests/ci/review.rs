@@ -1,4 +1,4 @@
-//! A pull request from its beginning to what became of it.
+//! A pull request from its beginning to the result of its plan.
 
 use crate::team::Team;
 use pushplan_testing::hosts::{KINDS, Kind};
@@ -32,7 +32,7 @@ fn a_pull_request_is_opened_pushed_to_merged_and_applied() {
         // A plan that did not change is not written again.
         says(&team.comment_on(7, &[]).stderr, &["shows this plan for local already"]);
         assert_eq!(team.host.writes(), Vec::<String>::new());
-        // Someone changes on the service what this changes.
+        // Someone changes the same resource on the service.
         team.edit_in_the_dashboard(&service);
         service.forget();
         let commit = team.host.merge(7);
@@ -44,11 +44,11 @@ fn a_pull_request_is_opened_pushed_to_merged_and_applied() {
         );
         assert_eq!(service.writes(), Vec::<String>::new());
         says(&team.host.only(7), &["Good evening", "**Held, not applied to** `local`", "was changed on the service"]);
-        // What is planned after the merge approves nothing.
+        // A plan after the merge approves nothing.
         let held = team.host.only(7);
         says(&team.commented(7).stderr, &["is merged, and what is planned now approves nothing"]);
         assert_eq!(team.host.only(7), held);
-        // The plan of now is reviewed in another one, and is applied.
+        // The current plan is reviewed in another pull request, and applied.
         team.host.open(8);
         team.commented(8);
         says(&team.host.only(8), &["Theirs", "is applied, or nothing."]);
@@ -59,12 +59,12 @@ fn a_pull_request_is_opened_pushed_to_merged_and_applied() {
         says(&body, &["Good evening", "**Applied to** `local`", "1 updated."]);
         assert!(!body.contains("**Held"), "{body}");
         assert!(!body.contains("or nothing."), "{body}");
-        // Once more there is nothing left, and what was told stays.
+        // On the next run nothing is left to do, and the reported result stays.
         team.host.writes();
         assert_eq!(team.apply(&commit, &[]).code, 0);
         assert_eq!(team.host.only(8), body);
         assert_eq!(team.host.writes(), Vec::<String>::new());
-        // A late run for the pull request does not take the result away, also where the host does not know of the merge.
+        // A late run for the pull request does not remove the result, even if the host does not know about the merge.
         says(&team.commented(8).stderr, &["is merged, and what is planned now approves nothing"]);
         team.host.unmerge(8);
         says(&team.commented(8).stderr, &["tells what was applied to local: that stays"]);
@@ -107,7 +107,7 @@ fn what_others_merged_and_applied_meanwhile_is_no_reason_to_stop() {
         let (team, _service) = Team::new(kind);
         team.host.open(8);
         let before = team.project.folder.read("messages.yaml");
-        // One changes the template, the other has a segment of its own.
+        // One changes the template, the other adds its own segment.
         team.project.edit("Hello", "Good evening");
         team.commented(7);
         team.project.write(&format!("segments:\n  b: {{criteria: {{tag: b}}}}\n{}", before.replace("segments:\n", "")));
@@ -129,14 +129,14 @@ fn what_was_merged_and_not_applied_is_told_as_new() {
         let (team, service) = Team::new(kind);
         team.project.edit("Hello", "Good evening");
         team.commented(7);
-        // Another user's merge is not applied yet, and comes along.
+        // Another user's merge is not applied yet, and is included.
         team.project.edit("{tag: a}", "{tag: elsewhere}");
         service.forget();
         let ran = team.merge_and_apply(7, &[]);
         assert_eq!(ran.code, 5, "{ran}");
         says(&ran.stderr, &["segments/a is new: to update"]);
         assert_eq!(service.writes(), Vec::<String>::new());
-        // And what was reviewed may be gone.
+        // The reviewed change may be gone too.
         team.project.edit("Good evening", "Hello");
         let ran = team.merge_and_apply(7, &[]);
         says(
@@ -147,8 +147,7 @@ fn what_was_merged_and_not_applied_is_told_as_new() {
     }
 }
 
-/// What three pull requests make of the same files: one words a template again, each of the others has a segment of its
-/// own.
+/// The files after three pull requests: one edits a template, each of the others adds its own segment.
 fn merged(before: &str, numbers: &[u64]) -> String {
     let segment = |number: &u64| (*number != 7).then(|| format!("  s{number}: {{criteria: {{tag: b}}}}\n"));
     let segments: String = numbers.iter().filter_map(segment).collect();
@@ -198,7 +197,7 @@ fn a_merge_behind_one_that_was_not_applied_says_what_works_after_a_merge() {
             assert_eq!(ran.code, 0, "{ran}");
             says(&team.host.only(9), &["**Applied to** `local`", "1 created."]);
         } else {
-            // Another one shows all that is left to do.
+            // Another one shows all remaining work.
             team.host.open(10);
             team.project.write(&merged(&before, &[7, 8, 9, 10]));
             team.commented(10);

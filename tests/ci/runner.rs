@@ -1,4 +1,4 @@
-//! Runs the composite action as a runner of GitHub does: steps with bash, conditions, expressions, and files for what they hand on.
+//! Runs the composite action like GitHub's runner: steps with bash, conditions, expressions, and files for outputs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,16 +11,16 @@ use serde_json::Value;
 use crate::team::{Env, outside, ran};
 use crate::yaml::{document, own};
 
-/// How a step of a workflow went that uses the action.
+/// The result of a workflow step that uses the action.
 pub struct Used {
     pub code: i32,
     pub outputs: BTreeMap<String, String>,
     pub summary: String,
-    /// What its steps said, one behind the other.
+    /// The output of its steps, concatenated.
     pub log: String,
     /// The actions that it used.
     pub uses: Vec<String>,
-    /// What the steps put on the path.
+    /// The additions of the steps to the path.
     pub path: Vec<String>,
 }
 
@@ -33,10 +33,10 @@ impl Used {
 
 pub struct Runner<'r> {
     action: Value,
-    /// Where the repository is checked out.
+    /// The folder of the checkout.
     workspace: &'r Path,
     temp: PathBuf,
-    /// Folders that stand first on the path.
+    /// Folders at the beginning of the path.
     pub first: Vec<PathBuf>,
     /// The path of its machine, if it is not that of this one.
     pub path: Option<String>,
@@ -106,7 +106,7 @@ impl<'r> Runner<'r> {
         command.args(["--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script]).current_dir(self.workspace);
         command.env("PATH", whole.join(":")).env("GITHUB_ACTION_PATH", env!("CARGO_MANIFEST_DIR"));
         command.env("RUNNER_TEMP", &self.temp).env("RUNNER_OS", "Linux").env("GITHUB_WORKSPACE", self.workspace);
-        // The token comes from the context alone.
+        // The token comes only from the context.
         command.envs(env.iter().filter(|(name, _)| *name != "GITHUB_TOKEN").map(|(name, value)| (*name, value)));
         for (name, value) in step["env"].as_object().into_iter().flatten() {
             command.env(name, filled(value.as_str().expect("a text"), given));
@@ -130,7 +130,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).expect("a file")
 }
 
-/// What a step hands on, as a runner reads it: `name=value`, or `name<<END`, lines and `END`.
+/// The outputs of a step, as a runner reads them: `name=value`, or `name<<END`, lines and `END`.
 pub fn handed_on(text: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut lines = text.lines();
@@ -150,7 +150,7 @@ pub fn handed_on(text: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// A text with its expressions worked out.
+/// A text with its expressions evaluated.
 fn filled(text: &str, given: &BTreeMap<String, String>) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -163,7 +163,7 @@ fn filled(text: &str, given: &BTreeMap<String, String>) -> String {
     out + rest
 }
 
-/// The first of `a || b` that is something.
+/// The first non-empty operand of `a || b`.
 fn either(expression: &str, given: &BTreeMap<String, String>) -> String {
     let known = |term: &str| {
         let is_context = ["inputs.", "steps.", "env.", "github.token", "github.action_re"]
@@ -175,7 +175,7 @@ fn either(expression: &str, given: &BTreeMap<String, String>) -> String {
     expression.split("||").map(|term| known(term.trim())).find(|value| !value.is_empty()).unwrap_or_default()
 }
 
-/// Whether `a == 'b'` is so.
+/// Whether `a == 'b'` is true.
 fn holds(condition: &str, given: &BTreeMap<String, String>) -> bool {
     let (left, right) = condition.split_once("==").unwrap_or_else(|| panic!("{condition}"));
     either(left, given) == right.trim().trim_matches('\'')

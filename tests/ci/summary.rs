@@ -16,7 +16,7 @@ fn a_summary_is_written_behind_what_is_there() {
     let text = team.project.folder.read("summary.md");
     assert!(text.starts_with("Before\n## Plan for local — 1 to update\n"), "{text}");
     says(&text, &["Good evening"]);
-    // Elsewhere it is printed.
+    // Without a summary file, it is printed.
     let ran = team.run(&["ci", "summary", "--plan", "plan.json"], &[]);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(ran.stdout.starts_with("## Plan for local — 1 to update\n"), "{ran}");
@@ -44,7 +44,7 @@ fn a_summary_has_room_for_more_than_a_comment_and_not_for_everything() {
     let text = shown(&team);
     assert!((900_000..=1024 * 1024).contains(&text.len()), "{}", text.len());
     says(&text, &["2000 to create", "on a line each"]);
-    // What is there already takes room away.
+    // Existing content reduces the room.
     let summary = team.project.folder.write("summary.md", "x".repeat(1024 * 1024 - 100));
     let env = [("GITHUB_STEP_SUMMARY", summary.display().to_string())];
     let ran = team.run(&["ci", "summary", "--plan", "plan.json"], &env);

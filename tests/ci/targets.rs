@@ -1,4 +1,4 @@
-//! Several targets in one pull request: they share a comment, and each has an approval and a result of its own.
+//! Several targets in one pull request: they share a comment, and each has its own approval and result.
 
 use crate::team::{TWO, Team};
 use pushplan_testing::hosts::{KINDS, Kind};
@@ -46,21 +46,21 @@ fn the_targets_of_a_pull_request_share_a_comment() {
         says(&body, &["On the merge, exactly these plans are applied, each as it is shown, or nothing."]);
         assert_eq!(body.matches("<details><summary>+ segments/a").count(), 1, "{body}");
         let commit = team.host.merge(7);
-        // One alone.
+        // One of them.
         let one = ["apply", "--approved", "--yes", "--target", "second"];
         let ran = team.run_with_both(&one, team.on_main(&commit));
         assert_eq!(ran.code, 0, "{ran}");
         let body = team.host.only(7);
         says(&body, &["**Applied to** `second`", "2 created.", "On the merge, exactly these plans are applied"]);
         assert!(!body.contains("**Applied to** `first`"), "{body}");
-        // Then all of them.
+        // Then both.
         let all = ["apply", "--approved", "--yes", "--all-targets"];
         let ran = team.run_with_both(&all, team.on_main(&commit));
         assert_eq!(ran.code, 0, "{ran}");
         let body = team.host.only(7);
         says(&body, &["**Applied to** `first`", "**Applied to** `second`"]);
         assert!(!body.contains("On the merge"), "{body}");
-        // Neither is applied once more.
+        // Neither is applied again.
         let ran = team.run_with_both(&one, team.on_main(&commit));
         assert_eq!(ran.code, 0, "{ran}");
     }
@@ -107,10 +107,10 @@ fn plans_of_single_targets_have_comments_of_their_own() {
         };
         comment(&["first", "second"]);
         assert_eq!(team.host.own(7).len(), 2, "{:#?}", team.host.own(7));
-        // A comment about both takes their place.
+        // A comment about both replaces them.
         team.comment_on_both();
         says(&team.host.only(7), &["## Plan for 2 targets"]);
-        // What is not planned any more is not approved any more.
+        // A target that is no longer planned is no longer approved.
         comment(&["first"]);
         says(&team.host.only(7), &["## Plan for first"]);
         let commit = team.host.merge(7);
@@ -140,7 +140,7 @@ fn a_text_that_is_too_long_continues_in_another_comment() {
         team.comment_on_both();
         assert_eq!(team.host.writes(), Vec::<String>::new());
         let commit = team.host.merge(7);
-        // Its second part counts as well.
+        // Its second part counts too.
         let (id, body) = {
             let comments = team.host.comments(7);
             (comments[1].id, comments[1].body.clone())
@@ -225,7 +225,7 @@ fn one_target_that_moved_holds_the_others_back() {
         let (team, service) = team(kind);
         team.comment_on_both();
         let commit = team.host.merge(7);
-        // Someone makes a segment of this name there.
+        // Someone creates a segment with this name there.
         let body = serde_json::json!({"display_name": "a", "criteria": {"tag": "theirs"}});
         let path = "/api/segments";
         assert!(service.ask_as(("first", "secret"), reqwest::Method::POST, path, Some(&body)).0 < 300);
@@ -264,7 +264,7 @@ fn what_holds_a_target_back_is_told_with_commands_that_work() {
         for command in ["plan", "apply"] {
             says(&plain, &[&format!("pushplan {command} --project . --target second")]);
         }
-        // Also where it is the only variant.
+        // The same if it is the only target.
         let one = ["apply", "--approved", "--yes", "--target", "second", "--project", "."];
         assert_eq!(team.run_with_both(&one, team.on_main(&commit)).code, 5);
         says(&team.host.only(7).replace('\\', ""), &["pushplan apply --project . --target second"]);

@@ -1,4 +1,4 @@
-//! A team with a project and a code host, and what its workflows run.
+//! A team with a project and a code host, and the commands of its workflows.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ templates:
   winback: {push: {notification: {alert: Hello}}}
 ";
 
-/// What tells a command that a CI system runs it. The machine that tests run on may have its own.
+/// The variables by which a command detects a CI system. The machine that runs the tests may have its own.
 const CI: [&str; 28] = [
     "CI",
     "GITHUB_ACTIONS",
@@ -55,7 +55,7 @@ pub struct Team {
     pub kind: Kind,
 }
 
-/// A program that does not know which CI system runs this test, and finds the binary on its path.
+/// A program that cannot detect the CI system of this test, and finds the binary on its path.
 pub fn outside(program: &str) -> Command {
     let mut command = Command::new(program);
     CI.iter().for_each(|name| {
@@ -67,7 +67,7 @@ pub fn outside(program: &str) -> Command {
     command
 }
 
-/// How it ran. The token is told nowhere.
+/// The result of a command. Its output never contains the token.
 pub fn ran(command: &mut Command) -> Ran {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let ran = Ran {
@@ -91,14 +91,15 @@ impl Team {
 
     /// A team that has applied nothing yet, with one pull request open.
     pub fn fresh(kind: Kind, manifest: &str) -> Self {
-        // What is applied on a merge lasts: the folder is there for all runs, as `env` says.
+        // Applies of merges need a permanent ledger: all runs share the folder, as `env` sets it.
         let project = Project::with(manifest, "ledger = \"file:\"\n");
         let team = Self { project, host: Host::start(kind), kind };
         team.host.open(7);
         team
     }
 
-    /// Runs the binary in the project's folder with this environment of a CI system. The token is told nowhere.
+    /// Runs the binary in the project's folder with this environment of a CI system. The output never contains the
+    /// token.
     pub fn run(&self, arguments: &[&str], env: &[(&'static str, String)]) -> Ran {
         self.run_in(self.project.folder.path(), arguments, env)
     }
@@ -110,7 +111,7 @@ impl Team {
         ran(&mut command)
     }
 
-    /// The environment of a run for anything.
+    /// The environment of any run.
     fn env(&self, commit: &str) -> Env {
         let origin = &self.host.origin;
         let mut env = match self.kind {
@@ -134,7 +135,7 @@ impl Team {
         env
     }
 
-    /// That of a run for a pull request.
+    /// The environment of a run for a pull request.
     pub fn on_pull(&self, number: u64) -> Env {
         let mut env = self.env("c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00");
         env.push(match self.kind {
@@ -144,7 +145,7 @@ impl Team {
         env
     }
 
-    /// That of a run for a commit on the main branch.
+    /// The environment of a run for a commit on the main branch.
     pub fn on_main(&self, commit: &str) -> Env {
         let mut env = self.env(commit);
         env.push(match self.kind {
@@ -154,14 +155,14 @@ impl Team {
         env
     }
 
-    /// What the workflow for pull requests runs. The plan is one that `apply` would carry out.
+    /// Runs the commands of the workflow for pull requests. `apply` would accept the plan.
     #[track_caller]
     pub fn comment(&self, number: u64, options: &[&str]) -> Ran {
         self.plan_with(0);
         self.comment_on(number, options)
     }
 
-    /// What the workflow for pull requests runs. The plan is one that `apply` would refuse: it is reviewed as well.
+    /// Runs the commands of the workflow for pull requests. `apply` would refuse the plan; it is reviewed anyway.
     #[track_caller]
     pub fn comment_refused(&self, number: u64) -> Ran {
         self.plan_with(7);
@@ -180,7 +181,7 @@ impl Team {
         self.run(&[&["ci", "comment", "--plan", "plan.json"], options].concat(), &self.on_pull(number))
     }
 
-    /// Plans and comments as the workflow for pull requests does. Both have to succeed.
+    /// Plans and comments like the workflow for pull requests. Both have to succeed.
     #[track_caller]
     pub fn commented(&self, number: u64) -> Ran {
         let ran = self.comment(number, &[]);
@@ -188,13 +189,13 @@ impl Team {
         ran
     }
 
-    /// Merges a pull request, and runs what the workflow runs then.
+    /// Merges a pull request, and runs the commands of the workflow for a merge.
     pub fn merge_and_apply(&self, number: u64, options: &[&str]) -> Ran {
         let commit = self.host.merge(number);
         self.apply(&commit, options)
     }
 
-    /// What the workflow for a merge runs.
+    /// Runs the commands of the workflow for a merge.
     pub fn apply(&self, commit: &str, options: &[&str]) -> Ran {
         self.run(&[&["apply", "--approved", "--yes"], options].concat(), &self.on_main(commit))
     }

@@ -1,4 +1,4 @@
-//! What can go wrong with a host, a token or an environment.
+//! Errors of a host, a token or an environment.
 
 use std::time::Instant;
 
@@ -45,7 +45,7 @@ fn a_short_limit_is_waited_for_and_a_long_one_is_told() {
                 "--wait 900s",
             ],
         );
-        // Nobody waits at all.
+        // There is no wait at all.
         team.host.trouble("GET", "/7/", limit("1"));
         assert_eq!(team.comment_on(7, &["--wait", "0s"]).code, 1);
     }
@@ -71,7 +71,7 @@ fn a_token_without_rights_hides_no_plan() {
         let ran = team.comment_on(7, &[]);
         assert_eq!(ran.code, 4, "{ran}");
         says(&ran.stderr, &["this token may not write comments of the", "HTTP 403", rights]);
-        // The plan was made, and what it ended with is not changed by this.
+        // The plan was made, and this does not change its exit code.
         let ran = team.run(&["plan", "--detailed-exitcode"], &team.on_pull(7));
         assert_eq!(ran.code, 2, "{ran}");
         let ran = team.comment_on(7, &["--warn-only"]);
@@ -102,7 +102,7 @@ fn a_wrong_token_is_told_and_not_shown() {
 fn a_host_that_repeats_the_token_is_told_without_it() {
     for kind in KINDS {
         let (team, _service) = team(kind);
-        // A host with a problem is asked four times.
+        // A host with an error gets four requests.
         for (status, times) in [(401, 1), (403, 1), (422, 1), (429, 1), (503, 4)] {
             let coded = BASE64_STANDARD.encode(format!("bot:{TOKEN}"));
             let message = format!("Denied for {TOKEN}, {}, {coded}", TOKEN.replace('-', "%2D"));
@@ -125,7 +125,7 @@ fn other_systems_are_told_what_to_set() {
     let ran = team.run(&["ci", "comment", "--plan", "plan.json"], &[]);
     assert_eq!(ran.code, 64, "{ran}");
     says(&ran.stderr, &["GITHUB_REPOSITORY=owner/name", "CI_PROJECT_ID", "--pull-request NUMBER"]);
-    // And do as well then.
+    // With these variables it works.
     let own = |(name, _): &(&str, String)| ["GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_TOKEN"].contains(name);
     let env: Env = team.on_pull(7).into_iter().filter(own).collect();
     let ran = team.run(&["ci", "comment", "--plan", "plan.json"], &env);
@@ -134,7 +134,7 @@ fn other_systems_are_told_what_to_set() {
     let ran = team.run(&["ci", "comment", "--plan", "plan.json", "--pull-request", "7"], &env);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(!team.host.only(7).contains("For commit"));
-    // The commit is the one that the clone stands at, by its digits and not by a name.
+    // The commit is the one that is checked out, by its id rather than by a name.
     let git = |arguments: &[&str]| {
         let who = ["-c", "user.name=Ada", "-c", "user.email=ada@shop.example", "-c", "commit.gpgsign=false"];
         let ran = crate::team::ran(outside("git").args(who).args(arguments).current_dir(team.project.folder.path()));
@@ -180,7 +180,7 @@ fn an_event_that_cannot_be_read_is_told() {
         assert_eq!(ran.code, 0, "{ran}");
         says(&ran.stderr, &["Warning: the file in GITHUB_EVENT_PATH", why, "GITHUB_REF"]);
         team.host.only(7);
-        // An apply says it too, and once.
+        // An apply says it too, once.
         let ran = team.run(&["apply", "--approved", "--yes"], &env);
         assert_eq!(ran.stderr.matches("GITHUB_EVENT_PATH").count(), 1, "{ran}");
     }
@@ -198,7 +198,7 @@ fn an_answer_that_is_lost_writes_nothing_twice() {
             assert_eq!(ran.code, 0, "{ran}");
             says(&ran.stderr, &["Checking whether the comment exists."]);
             team.host.only(7);
-            // An edit may be made twice.
+            // An edit may be repeated.
             team.project.edit("Good evening", "Good night");
             let edit = if kind == Kind::GitHub { "PATCH" } else { "PUT" };
             team.host.trouble(edit, "/", trouble.clone());

@@ -32,7 +32,7 @@ pub fn own(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Everything in a document that is a text, with the keys that lead to it.
+/// Calls `tell` for every text of a document, with the keys that lead to it.
 pub fn texts(value: &Value, keys: &mut Vec<String>, tell: &mut dyn FnMut(&[String], &str)) {
     match value {
         Value::String(text) => tell(keys, text),
@@ -48,7 +48,7 @@ pub fn texts(value: &Value, keys: &mut Vec<String>, tell: &mut dyn FnMut(&[Strin
     }
 }
 
-/// The scripts of a document: what a shell gets, with where it stands.
+/// The scripts of a document: the texts for a shell, with their positions.
 pub fn scripts(document: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     texts(document, &mut Vec::new(), &mut |keys, text| {
