@@ -1,7 +1,7 @@
-//! Sizes that nobody writes by hand: an answer comes soon, or it is said that there is none.
+//! Sizes beyond any written audience: the solver answers quickly, or reports that it cannot.
 //!
-//! With `PUSHPLAN_AUDIENCE_MILLISECONDS`, each question is asked a few times, and the fastest may take that long; without, it is
-//! enough that an answer comes.
+//! With `PUSHPLAN_AUDIENCE_MILLISECONDS`, each question is asked a few times, and the fastest answer may take that
+//! long. Without it, any answer is enough.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ fn limit() -> Duration {
     given.map_or(Duration::MAX, Duration::from_millis)
 }
 
-/// Asks all there is to ask of two audiences, and fails where that takes long. Returns how they lie to each other.
+/// Asks every question about two audiences, and fails if that takes long. Returns their relation.
 fn soon(what: &str, one: &Selector, two: &Selector) -> Relation {
     soon_with(what, one, two, &HashMap::new())
 }
@@ -110,7 +110,7 @@ fn a_thousand_values_of_one_thing_are_compared() {
     assert!(matches!(soon("versions", &apart, &tag("a")), Relation::Same));
 }
 
-/// Conditions in conditions, joined by turns in two ways.
+/// Nested conditions, joined alternately in two ways.
 fn deep(levels: usize, innermost: Selector) -> Selector {
     (0..levels).rev().fold(innermost, |inner, n| match n % 3 {
         0 => all(vec![tag(&format!("t{n}")), inner]),
@@ -134,7 +134,7 @@ fn a_thousand_levels_are_compared() {
 
 #[test]
 fn riddles_end_too() {
-    // Clauses at the edge where they can just about be met are the hardest of their size.
+    // Clauses that can only just be satisfied are the hardest of their size.
     for seed in 0..3 {
         let mut dice = Dice::new(seed);
         let mut clauses = |number: usize, tags: usize| {
@@ -148,7 +148,7 @@ fn riddles_end_too() {
         soon("random clauses", &clauses(1_000, 235), &clauses(1_000, 235));
         soon("few random clauses", &clauses(333, 78), &clauses(333, 80));
     }
-    // Twelve in eleven holes: every proof of this sort is long.
+    // Twelve pigeons in eleven holes: every proof of this kind is long.
     let at = |pigeon: usize, hole: usize| tag(&format!("p{pigeon}h{hole}"));
     let mut holes: Vec<Selector> = (0..12).map(|p| any((0..11).map(|h| at(p, h)).collect())).collect();
     for hole in 0..11 {

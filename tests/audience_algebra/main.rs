@@ -1,7 +1,7 @@
-//! The algebra of audiences: against every device that the laws allow, at hostile sizes, and in words.
+//! The algebra of audiences: compared with every device that the rules allow, at extreme sizes, and in words.
 
 mod hostile;
-// These ask the built-in service, which the program alone needs.
+// These use the built-in service, which only the program needs.
 #[cfg(feature = "program")]
 mod neighbors;
 mod pairs;

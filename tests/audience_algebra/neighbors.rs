@@ -1,4 +1,5 @@
-//! Devices that join, leave or stay excluded, held against every device that the laws allow and against the built-in service.
+//! Devices that join, leave or stay excluded, compared with every device that the rules allow and with the built-in
+//! service.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ fn start() -> Timestamp {
     "2026-11-16T09:00:00Z".parse().expect("a time")
 }
 
-/// A selector with the criteria of its segments in their places. The service would refuse what nobody declares.
+/// A selector with its segments replaced by their criteria. The service would refuse an undeclared segment.
 fn opened(selector: &Selector, segments: &BTreeMap<String, Selector>) -> Selector {
     let each = |members: &[pushplan::node::At<Selector>]| members.iter().map(|one| at(opened(one, segments))).collect();
     match selector {
@@ -37,7 +38,7 @@ fn opened(selector: &Selector, segments: &BTreeMap<String, Selector>) -> Selecto
     }
 }
 
-/// Whether the service has a device in audiences.
+/// Whether the service has a device in each of the audiences.
 fn asked(form: &Value, id: &str, audiences: &[&Selector]) -> Vec<bool> {
     let settings =
         Settings { apps: vec![(APP_KEY.to_owned(), "secret".to_owned())], clock: Some(start()), ..Settings::default() };
@@ -99,7 +100,7 @@ proptest! {
             [(joins, [false, true]), (leaves, [true, false]), (excluded, [false, false])];
         for (example, expected) in cases {
             let Some(example) = example else { continue };
-            // Only the real service knows who is in a segment that nobody declares.
+            // Only the real service knows the members of an undeclared segment.
             let Some(whole) = whole_device(&example, start()) else {
                 prop_assert_eq!(world.name, "places", "{}", example);
                 continue;

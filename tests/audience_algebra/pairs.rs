@@ -1,4 +1,4 @@
-//! Random pairs of audiences, each held against every device that the laws allow.
+//! Random pairs of audiences, each compared with every device that the rules allow.
 //!
 //! `PUSHPLAN_AUDIENCE_PAIRS=100000 tests/simulation/optimized test --test audience_algebra` tries as many as `.ci/run`.
 
@@ -16,7 +16,7 @@ use super::world::{Set, World, all, any, at, not, segment, worlds};
 
 pub static WORLDS: LazyLock<Vec<World>> = LazyLock::new(worlds);
 
-/// A selector before it is known what its conditions are about.
+/// A selector whose conditions are not chosen yet.
 #[derive(Clone, Debug)]
 pub enum Shape {
     Everyone,
@@ -58,7 +58,7 @@ pub fn shape() -> impl Strategy<Value = Shape> {
     })
 }
 
-/// The kinds of device that a push goes to, where it does not go to all.
+/// The device types of a push, if it does not go to all.
 pub fn kinds(bits: u8) -> Option<Vec<DeviceType>> {
     let pool = ["ios", "android", "amazon", "web", "wns", "open::sms"];
     let some = pool.iter().enumerate().filter(|(place, _)| bits >> place & 1 == 1);
@@ -113,7 +113,7 @@ pub fn is_empty(set: &Set) -> bool {
     set.iter().all(|bits| *bits == 0)
 }
 
-/// Fails unless whoever has the traits of an example is in the set, and someone has them.
+/// Fails unless every device with the traits of an example is in the set, and at least one device has them.
 fn exemplifies(world: &World, example: &ExampleDevice, set: &Set) -> Result<(), TestCaseError> {
     let traits: Vec<_> = example.traits().collect();
     let mut found = false;
@@ -152,7 +152,7 @@ proptest! {
             SegmentRef::Id(_) => None,
         };
         let a = shapes.0.selector(world, 2);
-        // Unrelated audiences mostly differ: half of the time the second is the first with something added.
+        // Unrelated audiences mostly differ: half of the time the second is the first with an addition.
         let b = shapes.1.selector(world, 2);
         let b = match (near, choice % 3) {
             (false, _) => b,

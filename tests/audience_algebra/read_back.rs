@@ -1,4 +1,4 @@
-//! The words of an audience have one reading: a parser that knows only the notation gets the same audience from them.
+//! The words of an audience are unambiguous: a parser that knows only the notation reads the same audience from them.
 
 use proptest::prelude::*;
 use pushplan::audience::{self, Audience, Relation};
@@ -24,7 +24,7 @@ fn selector() -> impl Strategy<Value = Selector> {
     })
 }
 
-/// A text at the separators that are in no parentheses.
+/// Splits a text at the separators outside parentheses.
 fn split<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
     let (mut parts, mut depth, mut from) = (Vec::new(), 0, 0);
     for (at, c) in text.char_indices() {

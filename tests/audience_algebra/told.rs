@@ -1,4 +1,4 @@
-//! What people read: audiences, changes of them and contradictions in plain words.
+//! Texts for users: audiences, their changes and contradictions in plain words.
 
 use std::collections::HashMap;
 
@@ -214,7 +214,7 @@ fn a_change_is_told_with_who_joins_and_who_leaves() {
     }
 }
 
-/// Conditions on one attribute are compared by what they say.
+/// Conditions on one attribute are compared by their values.
 #[test]
 fn conditions_on_attributes_are_compared_exactly() {
     let age = |operator: &str, value: Value| json!({"attribute": "age", "operator": operator, "value": value});
@@ -237,10 +237,10 @@ fn conditions_on_attributes_are_compared_exactly() {
         (plan("equals", "pro"), plan("contains", "plus"), "disjoint"),
         (plan("contains", "pro"), plan("not_contains", "pro"), "disjoint"),
         (plan("before", "2026-02-01"), plan("before", "2026-03-01"), "broader"),
-        // What an operator says that is unknown is the same or not.
+        // Values of an unknown operator are either equal or different.
         (age("in_range", json!([1, 2])), age("in_range", json!([1, 2])), "same"),
         (age("in_range", json!([1, 2])), age("in_range", json!([1, 3])), "different"),
-        // Two attributes have nothing to do with each other.
+        // Conditions on two attributes are independent.
         (age("equals", json!(1)), plan("equals", "pro"), "different"),
     ] {
         let found = audience::compare(&audience(&before), &audience(&after));

@@ -1,4 +1,5 @@
-//! Every device that the laws allow, for a few conditions at a time, and who a selector matches among them.
+//! Every device that the rules allow, for a few conditions at a time, and the devices among them that a selector
+//! matches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -51,7 +52,7 @@ pub fn seen(id: &str, months: Option<i64>) -> Selector {
     Selector::Location(Location { id: at(Name(id.to_owned())), date })
 }
 
-/// One device, as the service would know it.
+/// One device, as the service sees it.
 #[derive(Clone, Debug, Default)]
 pub struct Device {
     /// `ios`, `web`, `open::sms`.
@@ -61,20 +62,20 @@ pub struct Device {
     channel: String,
     address: Option<String>,
     user: Option<String>,
-    /// Whatever is so or not, by the selector for it.
+    /// The independent facts that are true, by their selectors.
     so: BTreeSet<String>,
-    /// How many months ago it was seen somewhere.
+    /// The number of months since it was seen somewhere.
     seen: BTreeMap<String, i64>,
 }
 
-/// A few conditions, and every device that can be distinguished by them.
+/// A few conditions, and every device that they distinguish.
 pub struct World {
     pub name: &'static str,
     pub conditions: Vec<Selector>,
     pub devices: Vec<Device>,
-    /// By condition: who meets it.
+    /// By condition: the devices that meet it.
     sets: OnceLock<Vec<Set>>,
-    /// Whether kinds of device are distinguished.
+    /// Whether device types are distinguished.
     pub kinds: bool,
 }
 
@@ -103,7 +104,7 @@ impl Device {
         }
     }
 
-    /// Whether a fact that the algebra names is so.
+    /// Whether a fact that the algebra names is true.
     pub fn is(&self, Fact { about, values }: &Fact) -> bool {
         let texts: Vec<&str> = values.iter().filter_map(Value::text).collect();
         match about {
@@ -136,7 +137,7 @@ impl Device {
     }
 }
 
-/// A set of devices by their places.
+/// A set of devices, by their indexes.
 pub type Set = Vec<u64>;
 
 impl World {
@@ -144,7 +145,7 @@ impl World {
         Self { name, conditions: vec![], devices: vec![Device::default()], sets: OnceLock::new(), kinds }
     }
 
-    /// Each device in every one of some ways.
+    /// Varies each device in all of the given ways.
     fn each(mut self, ways: &[&dyn Fn(&mut Device)]) -> Self {
         let vary = |device: &Device| {
             let one = |way: &&dyn Fn(&mut Device)| {
@@ -158,7 +159,7 @@ impl World {
         self
     }
 
-    /// A condition that is so or not, whatever else is.
+    /// A condition that is independent of all others.
     fn free(mut self, selector: Selector) -> Self {
         let key = written(&selector);
         self.conditions.push(selector);
@@ -167,7 +168,8 @@ impl World {
         }])
     }
 
-    /// A group of which devices of one kind, or all, have one tag. Conditions on all tags but those in brackets.
+    /// A group of which devices of one type, or all, have one tag. Adds conditions on all tags except those in
+    /// brackets.
     fn property(mut self, group: &'static str, kind: Option<&str>, tags: &[&str]) -> Self {
         let bare = |tag: &str| tag.trim_matches(['(', ')']).to_owned();
         self.conditions.extend(tags.iter().filter(|tag| !tag.starts_with('(')).map(|tag| grouped(group, tag)));
@@ -221,7 +223,7 @@ impl World {
         self
     }
 
-    /// Devices with an SDK before 6.0 do not say whether location is enabled, those from 6.0 on do, and others may.
+    /// Devices with an SDK before 6.0 do not report whether location is enabled, those from 6.0 on do, and others may.
     fn location(mut self) -> Self {
         const ID: &str = "ua_location_enabled";
         self.conditions.extend(["true", "false"].map(|tag| grouped(ID, tag)));
@@ -258,14 +260,14 @@ impl World {
         set
     }
 
-    /// Who meets a single condition.
+    /// The devices that meet a single condition.
     fn meeting(&self, condition: &Selector) -> Set {
         let sets = || self.conditions.iter().map(|one| self.by(|device| device.meets(one))).collect();
         let place = self.conditions.iter().position(|one| one == condition).expect("a condition of this world");
         self.sets.get_or_init(sets)[place].clone()
     }
 
-    /// Who matches a selector. Segments are looked up by their keys.
+    /// The devices that match a selector. Segments are looked up by their keys.
     pub fn members(&self, selector: &Selector, segments: &BTreeMap<String, Selector>) -> Set {
         let zip = |a: Set, b: Set, join: fn(u64, u64) -> u64| a.into_iter().zip(b).map(|(a, b)| join(a, b)).collect();
         match selector {
@@ -287,17 +289,17 @@ impl World {
         }
     }
 
-    /// Those of one of these kinds.
+    /// The devices of these types.
     pub fn of_kinds(&self, kinds: &[DeviceType]) -> Set {
         let names: Vec<String> = kinds.iter().map(ToString::to_string).collect();
         self.by(|device| names.contains(&device.kind))
     }
 }
 
-/// Kinds that push can be sent to, and two that no test names.
+/// Device types that a push can be sent to, and two that no test names.
 static KINDS: [&str; 8] = ["ios", "android", "amazon", "web", "wns", "open::sms", "open::fax", "yet another"];
 
-/// Conditions of every sort, in groups that are small enough to try every device.
+/// Conditions of every kind, in groups that are small enough to try every device.
 pub fn worlds() -> Vec<World> {
     let attribute =
         Attribute { attribute: text("age"), operator: Some(text("greater")), value: Some(serde_json::json!(18)) };

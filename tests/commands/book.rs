@@ -1,6 +1,6 @@
-//! The book in `docs/`: what it shows is what happens, its links lead somewhere, and its reference is that of this program.
+//! The book in `docs/`: its examples are real, its links work, and its reference matches this program.
 //!
-//! `PUSHPLAN_BLESS=1 cargo test --test commands book` writes outputs and the reference again.
+//! `PUSHPLAN_BLESS=1 cargo test --test commands book` rewrites the outputs and the reference.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,9 +20,9 @@ use super::console::Document;
 
 /// The folder of the pages.
 const SOURCES: &str = "docs/src";
-/// How many lines a page may have.
+/// The maximal number of lines of a page.
 const LONGEST: usize = 200;
-/// How many pages run at a time.
+/// The number of pages that run at the same time.
 const SIDE_BY_SIDE: usize = 4;
 
 fn blesses() -> bool {
@@ -219,7 +219,7 @@ fn every_page_is_two_clicks_from_the_first() {
 #[test]
 fn pages_have_no_script_no_style_attribute_and_nothing_from_elsewhere() {
     for file in files(&book()) {
-        // What stands between `<` and `>` is a tag: those of a text are escaped.
+        // The text between `<` and `>` is a tag: those of a text are escaped.
         for tag in file.text.split('<').skip(1).filter_map(|rest| rest.split('>').next()) {
             let name = tag.split_whitespace().next().unwrap_or_default();
             assert!(!["script", "img", "iframe", "form", "link", "object"].contains(&name), "{}: <{tag}>", file.path);

@@ -9,7 +9,7 @@ use std::process::Command;
 use pushplan::codes::{CODES, Code, FAMILIES};
 use pushplan_testing::{Folder, Ran};
 
-/// The moment at which samples are checked, so that a time is past or future whenever the test runs.
+/// The time at which samples are checked, so that times in them are always past or always future.
 const NOW: &str = "2026-11-15T12:00Z";
 
 struct Block {
@@ -82,7 +82,7 @@ fn problems(code: &Code) -> Vec<String> {
     problems
 }
 
-/// `PUSHPLAN_CODES=AU,SC101` limits the run to families or single codes, for whoever writes their pages.
+/// `PUSHPLAN_CODES=AU,SC101` limits the run to families or single codes, for authors of their pages.
 #[test]
 fn every_code_has_a_page_whose_samples_do_what_they_say() {
     let only = std::env::var("PUSHPLAN_CODES").unwrap_or_default();

@@ -18,14 +18,14 @@ pub struct Document {
     pub commands: usize,
 }
 
-/// Where a document's commands run.
+/// The state of the shell for a document's commands.
 struct Shell {
     here: PathBuf,
     home: PathBuf,
 }
 
 impl Shell {
-    /// Runs a command line with the binary of this build first on the path, and of the environment no more than it needs.
+    /// Runs a command line with the binary of this build first on the path, and a minimal environment.
     fn run(&self, line: &str) -> Output {
         let own = Path::new(env!("CARGO_BIN_EXE_pushplan")).parent().expect("a folder").display().to_string();
         let path = format!("{own}:{}", std::env::var("PATH").unwrap_or_default());
@@ -104,7 +104,7 @@ impl Document {
         Self { name: name.to_owned(), fresh: fresh.join("\n") + "\n", text, commands }
     }
 
-    /// Writes what happens, if that is asked for. Otherwise it returns how the document differs from it.
+    /// Writes the real output if requested. Otherwise returns the difference from the document.
     pub fn check(&self) -> Option<String> {
         if std::env::var_os("PUSHPLAN_BLESS").is_some() {
             fs::write(root().join(&self.name), &self.fresh).expect("the document");

@@ -23,7 +23,7 @@ fn every_example_is_valid_and_can_be_applied() {
         let name = example.file_name().expect("a name").to_string_lossy().into_owned();
         let folder = Folder::new();
         copy(&example, folder.path());
-        // Left behind by someone who tried the example.
+        // Files of someone who tried the example.
         let _ = fs::remove_dir_all(folder.path().join(".pushplan"));
         let project = Project::open(folder.path());
         let is_built_in = |target: &&str| project.target(target).is_some_and(|it| it.is_built_in(target));

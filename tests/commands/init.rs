@@ -1,4 +1,4 @@
-//! `pushplan init`: a sample that is right from the first command on.
+//! `pushplan init`: a sample that works from the first command.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -37,7 +37,7 @@ fn nothing_is_overwritten() {
     assert_eq!(folder.read("pushplan.toml"), "# mine\n");
 }
 
-/// The example is what `init` writes on a fixed day far from now, so that its dates stay ahead.
+/// The example is the output of `init` on a fixed day in the far future, so its dates never pass.
 #[test]
 fn the_shop_example_is_what_init_writes() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Commands and what documents say of them, as a user meets them.
+//! Commands and their documentation, from the user's point of view.
 
 mod book;
 mod codes;

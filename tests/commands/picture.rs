@@ -39,7 +39,7 @@ struct Row {
     when: String,
 }
 
-/// Markdown as people read it: without marks of code and bold, with characters in place of their numbers.
+/// Markdown as readers see it: without marks of code and bold, and with entities replaced.
 fn read(markdown: &str) -> String {
     let mut text = markdown.replace(['`', '*'], "");
     for (number, character) in [("&#34;", "\""), ("&#91;", "["), ("&#93;", "]"), ("&#39;", "'"), ("&amp;", "&")] {
@@ -74,7 +74,7 @@ fn lock_screen(preview: &str) -> Vec<String> {
     lines
 }
 
-/// A text in lines of at most so many characters.
+/// A text wrapped to lines of at most `most` characters.
 fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -93,7 +93,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A changed text with what goes and what comes: `off [-today-]{+this weekend+}`.
+/// A changed text with removed and added words: `off [-today-]{+this weekend+}`.
 fn marked(text: &str) -> String {
     let text = escaped(text);
     let text = text.replace("[-", "<tspan class=\"old\">").replace("-]", "</tspan> ");

@@ -1,5 +1,4 @@
-//! What the README shows is what happens. `PUSHPLAN_BLESS=1 cargo test --test commands readme` writes its outputs
-//! again.
+//! The README shows real output. `PUSHPLAN_BLESS=1 cargo test --test commands readme` rewrites it.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +7,7 @@ use std::process::Command;
 use super::console::Document;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-/// How many lines the README may have: one page.
+/// The maximal number of lines of the README: one page.
 const LONGEST: usize = 250;
 
 #[test]
@@ -27,7 +26,7 @@ fn the_readme_is_one_page() {
     assert!(lines <= LONGEST, "{lines} lines, at most {LONGEST}: move facts to a page of the book");
 }
 
-/// The two commands of the set-up, which a newcomer copies first.
+/// The two set-up commands, which a newcomer copies first.
 #[test]
 fn the_first_command_of_the_readme_works_in_a_clone() {
     let readme = fs::read_to_string(Path::new(ROOT).join("README.md")).expect("the README");

@@ -1,4 +1,4 @@
-//! What is said of a case that fails: what was expected, what was there, and what decided.
+//! The output for a failed case: the expected and the actual result, and the deciding conditions.
 
 use super::{SHOP, fails, fails_of};
 
@@ -127,7 +127,7 @@ fn a_step_that_cannot_be_carried_out_says_why() {
     );
 }
 
-/// Runs cases against a manifest in which one thing was changed: each fails, and names the line that decided.
+/// Runs cases against a manifest with one change: each fails, and names the line that decided.
 #[test]
 fn every_change_of_the_manifest_is_noticed_with_its_line() {
     let member = "device: BUYER\nexpect: {in: lapsed-buyers}";

@@ -1,4 +1,4 @@
-//! Which files are cases, which of them are run, and the forms of the result.
+//! The files with cases, the selected cases, and the forms of the result.
 
 use std::collections::BTreeSet;
 use std::fs;

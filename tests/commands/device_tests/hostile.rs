@@ -1,4 +1,4 @@
-//! Files that are wrong, and cases without end.
+//! Invalid files, and endless cases.
 
 use std::fmt::Write;
 use std::time::Instant;
@@ -77,7 +77,7 @@ fn a_clock_that_would_go_back_is_found_before_anything_runs() {
     );
     is_wrong("device: BUYER\nsteps: [{after: -5}]\nexpect: {in: not-new}", &["time does not go back"]);
     is_wrong("device: BUYER\nsteps: [{after: 999999w}]\nexpect: {in: not-new}", &["outside the range of the calendar"]);
-    // What is expected later has moved the clock as well.
+    // An expectation with a time moves the clock too.
     is_wrong(
         "device: BUYER\nsteps: [{add_tags: remind-me, expect: {receives: {after: 1d}}}, {at: 2026-01-02T08:00, open: true}]\nexpect: {in: not-new}",
         &["it is already 2026-01-02T09:00"],
@@ -126,7 +126,7 @@ fn what_a_case_is_called_cannot_reach_the_terminal() {
     assert_eq!(ran.stdout.lines().filter(|line| line.starts_with("ok")).count(), 0, "{ran}");
 }
 
-/// Nothing that one case does is seen by another, and a thousand take no longer than people wait.
+/// Cases are independent of each other, and a thousand of them take an acceptable time.
 #[test]
 fn a_thousand_cases_do_not_touch_each_other() {
     let folder = shop();
@@ -156,7 +156,7 @@ fn a_case_with_very_many_steps_runs_and_one_without_end_is_refused() {
     );
 }
 
-/// Each answer of a pipeline sets off the other, for as long as someone taps.
+/// Each message of a pipeline triggers the other, for as long as someone taps.
 #[test]
 fn pipelines_that_set_each_other_off_go_on_as_long_as_the_case_does() {
     let pipeline = |key: &str, tag: &str, next: &str| {

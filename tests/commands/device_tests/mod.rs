@@ -1,4 +1,4 @@
-//! `pushplan test`: cases in files, played on the built-in service.
+//! `pushplan test`: cases in files, run on the built-in service.
 
 mod explained;
 mod files;
@@ -7,7 +7,7 @@ mod played;
 
 use pushplan_testing::{Folder, Ran};
 
-/// A shop: who its customers are, and what it sends.
+/// A shop: its customers, and its messages.
 const SHOP: &str = "\
 tag_groups:
   lifecycle: {tags: [new, buyer, lapsed]}
@@ -68,14 +68,14 @@ experiments:
         schedule: {scheduled_time: 2035-02-01T10:00}
 ";
 
-/// A device that is in all that this shop sends.
+/// A device in every audience of this shop.
 const BUYER: &str = "{device_type: ios, country: US, tags: {lifecycle: [buyer, lapsed]}}";
 
 fn shop() -> Folder {
     Folder::project(SHOP)
 }
 
-/// Runs one case, whose lines are given, against a manifest.
+/// Runs one case with these lines against a manifest.
 fn case_of(manifest: &str, lines: &str) -> Ran {
     let folder = Folder::project(manifest);
     let lines = lines.replace("BUYER", BUYER).replace('\n', "\n    ");
@@ -87,13 +87,13 @@ fn case(lines: &str) -> Ran {
     case_of(SHOP, lines)
 }
 
-/// A case that is as expected.
+/// A case that passes.
 fn passes(lines: &str) {
     let ran = case(lines);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "ok      one\n\n1 case passed.\n"), "{lines}\n{ran}");
 }
 
-/// A case that is not, with these texts in what is said of it.
+/// A case that fails, with these texts in its output.
 fn fails(lines: &str, said: &[&str]) {
     fails_of(SHOP, lines, said);
 }
@@ -108,7 +108,7 @@ fn fails_of(manifest: &str, lines: &str, said: &[&str]) {
     }
 }
 
-/// A file with a case that cannot be read, with these texts in what is said of it.
+/// A file with an invalid case, with these texts in the output.
 fn is_wrong(lines: &str, said: &[&str]) {
     let ran = case(lines);
     assert_eq!(ran.code, 3, "{lines}\n{ran}");

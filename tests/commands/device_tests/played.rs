@@ -1,4 +1,4 @@
-//! What cases can say, and that it is so.
+//! The features of cases, each tested.
 
 use super::{Folder, case_of, fails_of, passes};
 
@@ -88,7 +88,7 @@ steps:
     passes("device: {device_type: web, opened: true}\nsteps: [{open: true}]\nexpect: {receives: []}");
 }
 
-/// Tags that a device has when a case begins were there before: only what happens in it sets something off.
+/// Tags that a device has when a case begins existed before: only steps of the case trigger messages.
 #[test]
 fn a_tag_that_was_there_sets_nothing_off_and_one_that_comes_does() {
     passes("device: {device_type: ios, tags: remind-me}\nsteps: [{after: 10d}]\nexpect: {receives: []}");
@@ -130,7 +130,7 @@ steps:
     );
 }
 
-/// It is by chance which one it is, and so every run may be another.
+/// The variant is random, so every run may give another one.
 #[test]
 fn of_an_experiment_any_variant_will_do() {
     for _ in 0..4 {
@@ -140,7 +140,7 @@ fn of_an_experiment_any_variant_will_do() {
     }
 }
 
-/// Members that manifests name by their channel are that device.
+/// Members that manifests name by their channel refer to that device.
 #[test]
 fn manifests_that_name_the_channel_of_the_device_reach_it() {
     let manifest = super::SHOP.replace(

@@ -1,4 +1,4 @@
-//! Completions, in the shells themselves.
+//! Completions in real shells.
 
 use std::net::TcpListener;
 use std::process::Command;
@@ -7,7 +7,8 @@ use pushplan_testing::{Folder, root};
 
 use super::{command, contents, program, ran};
 
-/// A project with targets, a group, and resources. Nobody may be asked: the service is a port that someone listens on.
+/// A project with targets, a group, and resources. No request may be sent: a listener on the service's port checks
+/// that.
 fn project() -> (Folder, TcpListener) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.set_nonblocking(true).expect("an option");
@@ -28,7 +29,7 @@ fn project() -> (Folder, TcpListener) {
     (folder, listener)
 }
 
-/// Command lines with their last word to be completed, and what completes it.
+/// Command lines with an incomplete last word, and its completions.
 const ASKED: [(&[&str], &[&str]); 10] = [
     (&["va"], &["validate"]),
     (&["ledger", "mo"], &["move"]),
@@ -42,7 +43,7 @@ const ASKED: [(&[&str], &[&str]); 10] = [
     (&["explain", "AU107"], &["AU107"]),
 ];
 
-/// What a shell offers, in blocks that a line of dashes ends.
+/// The completions of a shell, in blocks that end with a line of dashes.
 fn blocks(shell: Command) -> Vec<Vec<String>> {
     let ran = ran(shell);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran}");
@@ -62,7 +63,7 @@ fn as_expected(shell: &str, found: &[Vec<String>]) {
     }
 }
 
-/// What the book says to write into the file that a shell begins with.
+/// The line that the book gives for the shell's start file.
 fn set_up(shell: &str) -> String {
     let page = std::fs::read_to_string(root().join("docs/src/how-to/shell-and-editor.md")).expect("the page");
     let line = page.lines().find(|line| line.contains(&format!("pushplan completions {shell}"))).expect("a line");
@@ -95,12 +96,12 @@ fn bash_completes_from_the_project() {
     assert!(listener.accept().is_err(), "no service is asked");
 }
 
-/// Where `=` separates words, bash gives `--target=prod` as three of them, and puts what comes back in the place of the last.
+/// If `=` separates words, bash passes `--target=prod` as three words, and replaces the last one with the completion.
 #[test]
 fn bash_completes_what_stands_behind_an_equals_sign() {
     let Some(bash) = program("bash") else { return };
     let (folder, _listener) = project();
-    // The words as bash separates them, which of them is typed, what of it is there, and what completes it.
+    // The words as bash separates them, the index of the current word, its typed part, and its completions.
     let asked: [(&[&str], usize, &str, &[&str]); 7] = [
         (&["plan", "--target", "=", "stag"], 4, "stag", &["staging"]),
         (&["plan", "--target", "="], 3, "", &["shop-de", "shop-us", "staging", "shops"]),
@@ -108,7 +109,7 @@ fn bash_completes_what_stands_behind_an_equals_sign() {
         (&["plan", "--format", "=", "ht"], 4, "ht", &["html"]),
         (&["plan", "--format", "=", "html", "--target", "=", "sta"], 7, "sta", &["staging"]),
         (&["plan", "--target", "=", "staging", "--form"], 5, "--form", &["--format"]),
-        // Where it separates none, nothing is removed.
+        // If `=` does not separate words, nothing is removed.
         (&["plan", "--target=stag"], 2, "--target=stag", &["--target=staging"]),
     ];
     let mut script = set_up("bash")
@@ -133,11 +134,11 @@ fn bash_completes_what_stands_behind_an_equals_sign() {
 fn fish_completes_from_the_project() {
     let Some(fish) = program("fish") else { return };
     let (folder, _listener) = project();
-    // It is read by itself, when something of pushplan is completed for the first time.
+    // The file is read automatically when a pushplan command is completed for the first time.
     folder.write(".config/fish/completions/README", "Completions go here.");
     let mut script = set_up("fish") + "\n";
     for (words, _) in ASKED {
-        // What was typed, where a star is no pattern yet.
+        // The typed text, in which a star is not a pattern yet.
         script.push_str(&format!("complete -C {}; echo -----\n", quoted(&format!("pushplan {}", words.join(" ")))));
     }
     let mut shell = command(fish, &folder);
@@ -149,7 +150,8 @@ fn fish_completes_from_the_project() {
 fn elvish_completes_from_the_project() {
     let Some(elvish) = program("elvish") else { return };
     let (folder, _listener) = project();
-    // The editor is there for people alone; what the script sets in it is called as the editor would.
+    // The editor exists only in interactive shells; the function that the script sets in it is called as the editor
+    // would call it.
     let mut script = "var edit: = (ns [&completion:=(ns [&arg-completer=[&]])])\n".to_owned();
     script.push_str(&format!("{}\n", set_up("elvish")));
     for (words, _) in ASKED {
@@ -162,7 +164,7 @@ fn elvish_completes_from_the_project() {
     as_expected("elvish", &blocks(shell));
 }
 
-/// PowerShell cannot be had from the packages that the other shells come from. So its script is only looked at, and pushplan is
+/// PowerShell is not available in the packages of the other shells. So its script is only inspected, and pushplan is
 /// called as the script calls it.
 #[test]
 fn what_powershell_would_ask_is_answered() {
@@ -183,7 +185,7 @@ fn what_powershell_would_ask_is_answered() {
     }
 }
 
-/// In a terminal of its own, with the line editor: a word and a tab, and then the line is shown.
+/// In a separate terminal, with the line editor: a word and a tab, and then the line is printed.
 #[test]
 fn zsh_completes_what_is_typed() {
     let Some(zsh) = program("zsh") else { return };
@@ -205,7 +207,7 @@ fn zsh_completes_what_is_typed() {
         script.push_str(&format!("zpty -w -n inner $'{words}\\t\\x18'\nexpect '>\"' >/dev/null; expect '>' \n"));
     }
     script.push_str("zpty -d inner\n");
-    // Where nothing comes, nobody waits for ever.
+    // A timeout, in case no completion arrives.
     let mut shell = command("timeout", &folder);
     shell.arg("60").arg(zsh).args(["-f", "-c", &script]);
     let ran = ran(shell);
@@ -248,7 +250,7 @@ fn completing_is_silent_whatever_the_project_is_like() {
     }
 }
 
-/// Bash and PowerShell put what they are given on the command line as it is.
+/// Bash and PowerShell insert completions into the command line unchanged.
 #[test]
 fn nothing_is_offered_that_a_shell_would_run_or_split() {
     let folder = Folder::new();
@@ -297,7 +299,7 @@ fn nothing_is_offered_that_a_shell_would_run_or_split() {
             assert_eq!((ran.code, found), (0, expected.to_vec()), "{shell} {words:?}");
         }
     }
-    // Fish writes the quotes that a name needs.
+    // Fish adds the quotes that a name needs.
     let mut asked = command(env!("CARGO_BIN_EXE_pushplan"), &folder);
     asked.env("PUSHPLAN_COMPLETE", "fish").args(["--", "pushplan", "plan", "--out", "files/a b"]);
     assert_eq!(ran(asked).stdout, "files/a b.yaml\n");

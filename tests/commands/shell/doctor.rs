@@ -1,4 +1,4 @@
-//! `pushplan doctor`: one project and what can be wrong with it.
+//! `pushplan doctor`: one project with various problems.
 
 use std::fs;
 use std::net::TcpListener;
@@ -18,7 +18,7 @@ pub fn project(settings: &str) -> Folder {
     folder
 }
 
-/// What was found, by what it is about and of which target.
+/// The result of a check, by its subject and its target.
 pub fn check<'d>(document: &'d Value, target: Option<&str>, about: &str) -> &'d Value {
     let all = document["checks"].as_array().expect("checks");
     let found = all.iter().find(|check| check["target"].as_str() == target && check["about"] == about);
@@ -55,7 +55,7 @@ fn a_healthy_project_is_told_to_be_and_is_only_looked_at() {
         ],
     );
     assert_eq!(contents(folder.path()), before, "nothing is written");
-    // Neither where it is nor whose it is.
+    // Neither the home folder nor the user name.
     let home = folder.path().to_str().expect("UTF-8");
     assert!(!ran.stdout.contains(home) && !ran.stdout.contains("grace"), "{ran}");
     let document = json(&pushplan(&folder, &["doctor", "--format", "json"], &[]));
@@ -141,7 +141,7 @@ fn damage_before_a_checkpoint_is_told_though_nobody_reads_it() {
     assert_eq!(pushplan(&folder, &["ledger", "verify"], &[]).code, 1);
 }
 
-/// As in a container that does not run as whoever has cloned the repository.
+/// Like in a container that runs as another user than the owner of the clone.
 #[test]
 fn a_repository_of_another_user_is_told_with_what_to_do() {
     let folder = project("[targets.local]\n");
@@ -165,7 +165,7 @@ fn a_repository_of_another_user_is_told_with_what_to_do() {
     let ran = pushplan(&folder, &["plan"], &other);
     assert_eq!(ran.code, 1, "{ran}");
     says(&ran.stderr, &told);
-    // What works for validate goes on.
+    // `validate` still works.
     assert_eq!(pushplan(&folder, &["validate"], &other).code, 0);
 }
 
@@ -184,7 +184,7 @@ fn a_ledger_on_a_git_server_is_looked_at_and_the_clone_stays_as_it_is() {
     git(&first, &["remote", "add", "origin", &url]);
     let applied = pushplan(&first, &["apply", "--yes"], &[]);
     assert_eq!(applied.code, 0, "{applied}");
-    // Another user's clone has seen nothing of it yet.
+    // Another user's clone has not seen the ledger yet.
     let second = project("[targets.local]\nledger = \"git\"\n");
     git(&second, &["init", "-q"]);
     git(&second, &["remote", "add", "origin", &url]);
@@ -193,7 +193,7 @@ fn a_ledger_on_a_git_server_is_looked_at_and_the_clone_stays_as_it_is() {
     assert_eq!(ran.code, 0, "{ran}");
     says(&ran.stdout, &["ledger       refs/pushplan/local on origin, ", " records (ledger "]);
     assert_eq!(contents(second.path()), before, "nothing is written");
-    // A project outside of a repository also stays as it is.
+    // A project outside a repository is not changed either.
     let third = project(&format!("[targets.local]\nledger = \"git:{url}\"\n"));
     let before = contents(third.path());
     let ran = pushplan(&third, &["doctor"], &[("PUSHPLAN_LEDGER_DIR", server.path().to_str().expect("UTF-8"))]);

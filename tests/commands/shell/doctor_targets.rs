@@ -1,4 +1,4 @@
-//! `pushplan doctor`: services that are gone, hang, refuse, or live in another time.
+//! `pushplan doctor`: services that are gone, hang, refuse, or have a wrong clock.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -34,7 +34,7 @@ fn stand_in(status: &'static str, date: String, body: &'static str) -> String {
     origin
 }
 
-/// What a clock shows that is so many seconds ahead.
+/// The date of a clock that is this number of seconds ahead.
 fn date(ahead: i64) -> String {
     let now = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(ahead);
     now.to_zoned(jiff::tz::TimeZone::UTC).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
@@ -43,7 +43,7 @@ fn date(ahead: i64) -> String {
 #[test]
 fn each_target_is_told_of_by_itself_whatever_the_others_do() {
     let closed = TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()).expect("a port").port();
-    // Connections are made and nothing is ever said.
+    // It accepts connections and never answers.
     let hanging = TcpListener::bind("127.0.0.1:0").expect("a port");
     let refused = r#"{"ok": false, "error": "Unauthorized"}"#;
     let good = r#"{"segments": []}"#;

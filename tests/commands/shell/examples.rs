@@ -1,4 +1,4 @@
-//! The examples under the help of each command run as they stand there.
+//! The examples in the help of each command work unchanged.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -8,8 +8,8 @@ use pushplan_testing::{Folder, Project, Ran, Service};
 
 use super::{command, pushplan, ran};
 
-/// Examples that end with another code than 0 here, and with which words: what they are for has not happened in the sample, or they
-/// ask at a terminal.
+/// Examples that fail here, with their exit codes and messages: their situation does not occur in the sample, or they
+/// need a terminal.
 const OTHERWISE: [(&str, i32, &str); 7] = [
     ("pushplan adopt segments/lapsed-buyers", 1, "is already managed"),
     ("pushplan resolve scheduled_pushes/winback-call --absent", 64, "is known"),
@@ -58,7 +58,7 @@ impl Sample {
         ran(shell)
     }
 
-    /// Runs an example in a copy of the folder. It returns what went wrong.
+    /// Runs an example in a copy of the folder. Returns the failure.
     fn run(&self, example: &str) -> Option<String> {
         let folder = Folder::new();
         let copied = self.shell(&folder, &format!("cp -r '{}/.' .", self.folder.path().display()));

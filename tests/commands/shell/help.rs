@@ -1,4 +1,4 @@
-//! `pushplan help`: what it says is what the sources do.
+//! `pushplan help`: its contents match the sources.
 
 use std::collections::BTreeSet;
 
@@ -95,7 +95,7 @@ fn time_zones_are_explained_by_codes_that_exist() {
     assert!(text.contains("SC102") && text.contains("SC103"), "{text}");
 }
 
-/// Texts in capital letters that are no names of variables.
+/// Texts in capital letters that are not names of variables.
 const NO_VARIABLES: &[&str] = &[
     "AND",
     "API",
@@ -137,7 +137,7 @@ const NO_VARIABLES: &[&str] = &[
     "UTC",
 ];
 
-/// Where nothing of the environment is read: what the service says and what is in files.
+/// Sources that read no variables: the content of the service and of files.
 const ELSEWHERE: [&str; 5] = [
     "crates/service/",
     "crates/model/src/nouns/",
@@ -146,13 +146,13 @@ const ELSEWHERE: [&str; 5] = [
     "src/render/calendar",
 ];
 
-/// What the help calls values, such as `DIR`.
+/// The value names in the help, such as `DIR`.
 fn values(text: &str) -> impl Iterator<Item = &str> {
     let named = ["value_name = \"", "value_name(\""].into_iter().flat_map(|start| text.split(start).skip(1));
     named.filter_map(|rest| rest.split('"').next())
 }
 
-/// Texts of a source that could be names of variables: in capital letters.
+/// Texts of a source that could be names of variables, in capital letters.
 fn names(text: &str) -> Vec<&str> {
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -180,7 +180,7 @@ fn every_variable_that_is_read_is_in_the_topic() {
             assert!(!text.contains("env::var"), "{name} reads the environment");
             continue;
         }
-        // What git is started without, or with.
+        // Variables that git is started without, or with.
         let is_git =
             |word: &str| name == "crates/io/src/git/run.rs" && word.starts_with("GIT_") && word != "GIT_ALLOW_PROTOCOL";
         for word in names(text).into_iter().filter(|word| !is_git(word) && !values.contains(word)) {

@@ -1,4 +1,4 @@
-//! What a person at a shell meets: completions in real shells, manual pages, help, and the doctor.
+//! Features for users of a shell: completions in real shells, manual pages, help, and the doctor.
 #![cfg(unix)]
 
 mod completing;
@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 
 use pushplan_testing::{Folder, Ran, missing};
 
-/// A program by its name, or `None` where it is not installed and need not be.
+/// A program by its name, or `None` if it is optional and not installed.
 fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file());
@@ -25,7 +25,7 @@ fn program(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// A command that sees this build of pushplan first, and of the environment no more than it needs.
+/// A command with this build of pushplan first on the path, and a minimal environment.
 fn command(program: impl AsRef<Path>, folder: &Folder) -> Command {
     let own = Path::new(env!("CARGO_BIN_EXE_pushplan")).parent().expect("a folder").display().to_string();
     let path = format!("{own}:{}", std::env::var("PATH").unwrap_or_default());
@@ -44,14 +44,14 @@ fn ran(mut command: Command) -> Ran {
     }
 }
 
-/// Runs pushplan with an environment of its own.
+/// Runs pushplan with its own environment.
 fn pushplan(folder: &Folder, arguments: &[&str], env: &[(&str, &str)]) -> Ran {
     let mut command = command(env!("CARGO_BIN_EXE_pushplan"), folder);
     command.args(arguments).envs(env.iter().copied());
     ran(command)
 }
 
-/// Every file beneath a folder, with what is in it.
+/// Every file in a folder, with its content.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];

@@ -15,7 +15,7 @@ use points::{Points, Tampering, each, may_run};
 use scenarios::{REPLACING, SENDING, Scenario};
 use shop::Shop;
 
-/// What changes files or talks to the service.
+/// The calls that change files or talk to the service.
 const MATTER: &[&str] = &[
     "write",
     "writev",
@@ -39,10 +39,10 @@ const MATTER: &[&str] = &[
     "ftruncate",
 ];
 
-/// What the ledger's files are made with.
+/// The calls that write the ledger's files.
 const LEDGER: &[&str] = &["fsync", "openat", "link", "linkat", "rename", "mkdir", "unlink"];
 
-/// How many calls of one name are tried.
+/// The number of calls of one name that are tried.
 fn most(usual: usize) -> usize {
     if points::all() { usize::MAX } else { usual }
 }
@@ -98,7 +98,8 @@ fn a_disk_that_fails_once_or_for_good_leaves_no_torn_ledger_and_is_told() {
     assert!(failed > 10, "only {failed} runs failed");
 }
 
-/// Whatever the service has done is in the report as done or as not known; and a run that is not all done does not say so.
+/// Every request that the service carried out is reported as done or as unknown, and an incomplete run does not claim
+/// to be complete.
 fn told(shop: &Shop, output: &Output, what: &str) {
     if points::is_killed(output) {
         return;
@@ -107,7 +108,7 @@ fn told(shop: &Shop, output: &Output, what: &str) {
     let report =
         serde_json::from_slice(&output.stdout).ok().filter(|said: &serde_json::Value| said["steps"].is_array());
     let Some(report) = report else {
-        // It did not come to a report. Then it has failed, and says so.
+        // Without a report, the run has failed, and says so.
         assert!(output.status.code() != Some(0) && !stderr.is_empty(), "{what}: {output:?}");
         return;
     };

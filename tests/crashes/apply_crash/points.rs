@@ -1,4 +1,4 @@
-//! Where a run is killed or fails: the system calls that it makes.
+//! The points at which a run is killed or fails: its system calls.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use pushplan_testing::missing;
 
 use super::shop::Seed;
 
-/// One call: the nth of its name in whichever thread comes to it first.
+/// One call: the nth of its name in the thread that reaches it first.
 #[derive(Clone, Debug)]
 pub struct Point {
     pub call: String,
@@ -24,7 +24,7 @@ impl fmt::Display for Point {
     }
 }
 
-/// What happens there.
+/// The fault at the point.
 #[derive(Clone, Copy, Debug)]
 pub enum Tampering {
     Kill,
@@ -35,7 +35,7 @@ pub enum Tampering {
 }
 
 impl Point {
-    /// As strace is told.
+    /// The argument for strace.
     pub fn injection(&self, tampering: Tampering) -> String {
         let Self { call, nth } = self;
         match tampering {
@@ -51,7 +51,7 @@ pub fn all() -> bool {
     std::env::var("PUSHPLAN_CRASH").is_ok_and(|value| value == "all")
 }
 
-/// Whether strace is there and may trace.
+/// Whether strace is installed and may trace.
 pub fn may_run() -> bool {
     let traces = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).status();
     if traces.is_ok_and(|status| status.success()) {
@@ -61,17 +61,17 @@ pub fn may_run() -> bool {
     false
 }
 
-/// The points of one run, and how many calls of each name there were.
+/// The points of one run, each with whether it is the last of its name.
 pub struct Points(Vec<(Point, bool)>);
 
 impl Points {
-    /// The calls of an undisturbed run, as many of each name at most. The last of a name is marked: more may follow it in
-    /// another run.
+    /// The calls of an undisturbed run, limited per name. The last call of a name is marked: in another run, more may
+    /// follow.
     pub fn of(seed: &Seed, names: Option<&[&str]>, most: usize) -> Self {
         let trace = seed.open().traced();
         let mut counts: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
         for line in trace.lines() {
-            // `1234  openat(AT_FDCWD, ...`; lines that go on with an earlier call begin with `<`.
+            // `1234  openat(AT_FDCWD, ...`; lines that continue an earlier call begin with `<`.
             let Some((thread, rest)) = line.split_once(' ') else { continue };
             let Some((call, _)) = rest.trim_start().split_once('(') else { continue };
             if call.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
@@ -94,8 +94,8 @@ impl Points {
     }
 }
 
-/// Runs at every point, several at a time, and past the last of a name as long as that still does something. Says how many
-/// runs were disturbed.
+/// Runs at every point, several at a time, and beyond the last call of a name as long as that has an effect. Returns
+/// the number of disturbed runs.
 pub fn each(points: Points, run: impl Fn(Point) -> bool + Sync) -> usize {
     let (queue, disturbed) = (Mutex::new(points.0), AtomicUsize::new(0));
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -120,7 +120,7 @@ pub fn each(points: Points, run: impl Fn(Point) -> bool + Sync) -> usize {
     disturbed.into_inner()
 }
 
-/// Whether a run was ended from outside.
+/// Whether a run was killed from outside.
 pub fn is_killed(output: &Output) -> bool {
     output.status.signal() == Some(9) || output.status.code() == Some(137)
 }

@@ -1,18 +1,18 @@
-//! What is applied while it goes wrong.
+//! The projects that are applied under faults.
 
-/// A project before and after an edit, and what the service has in the end.
+/// A project before and after an edit, and the final content of the service.
 pub struct Scenario {
     pub api: &'static str,
     pub project: &'static str,
     pub before: &'static str,
     pub after: &'static str,
-    /// Requests that make something new, by their paths, as often as the plan asks for them.
+    /// Creating requests, by path, with the number that the plan contains.
     pub made: &'static [(&'static str, usize)],
-    /// The names that are there, each once: path, list, field, names.
+    /// The names that exist, each once: path, list, field, names.
     pub there: &'static [(&'static str, &'static str, &'static str, &'static [&'static str])],
 }
 
-/// With the contract alone, segments are replaced: `vip`, and `both`, which names it.
+/// With only the documented API, segments are replaced: `vip`, and `both`, which names it.
 pub const REPLACING: Scenario = Scenario {
     api: "documented",
     project: "[targets.local]\napi = \"documented\"\nsettle = \"1s\"\nsend_within = \"1s\"\n",
@@ -59,7 +59,8 @@ open_channels:
     ],
 };
 
-/// What messages people by itself, where the service lists it: never twice. The experiment `colour` is replaced.
+/// Resources that send messages by themselves and that the service lists: never sent twice. The experiment `colour` is
+/// replaced.
 pub const SENDING: Scenario = Scenario {
     api: "extended",
     project: "[targets.local]\napi = \"extended\"\nsettle = \"1s\"\nsend_within = \"1s\"\n",

@@ -1,4 +1,4 @@
-//! A project with a service in a process of its own, and what is applied to it.
+//! A project with a service in a separate process, and what is applied to it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +21,7 @@ use super::scenarios::Scenario;
 /// The application of its service.
 const APP: &str = "local-application-key0:local-master-secret-00";
 
-/// The project after its first apply, edited, its service stopped: where every run begins.
+/// The project after its first apply and an edit, with its service stopped: the start of every run.
 pub struct Seed {
     folder: TempDir,
     scenario: &'static Scenario,
@@ -66,7 +66,7 @@ impl Shop {
         let origin = first.strip_prefix("Ready on ").unwrap_or_else(|| panic!("{first}")).to_owned();
         let ready = lines.by_ref().map_while(Result::ok).find(|line| line.contains("Ctrl-C"));
         assert!(ready.is_some(), "it says that it runs");
-        // One who stops listening would end it.
+        // The service would end if its output was no longer read.
         std::thread::spawn(move || lines.count());
         Self { folder, scenario, service, origin }
     }
@@ -75,7 +75,7 @@ impl Shop {
         binary(self.folder.path()).args(arguments).output().expect("the binary runs")
     }
 
-    /// Runs an apply under strace. One that waits for ever is ended like a crash, so that the test does not hang with it.
+    /// Runs an apply under strace. A run that hangs is killed like a crash, so that the test does not hang.
     fn strace(&self, options: &[&str]) -> Output {
         let strace = Command::new("strace")
             .args(["-f", "-qq"])
@@ -105,13 +105,13 @@ impl Shop {
         output
     }
 
-    /// Applies, and something happens at a point.
+    /// Applies, with a fault at a point.
     pub fn apply_under(&self, point: &Point, tampering: Tampering) -> Output {
         let trace = format!("trace={}", point.call);
         self.strace(&["-o", "/dev/null", "-e", &trace, "-e", &point.injection(tampering)])
     }
 
-    /// Applies undisturbed, and says which system calls that takes.
+    /// Applies undisturbed, and returns the trace of system calls.
     pub fn traced(&self) -> String {
         let file = self.folder.path().join(".trace");
         let output = self.strace(&["-o", file.to_str().expect("a path")]);
@@ -143,12 +143,12 @@ impl Shop {
         done.map(|one| (text(&one["method"]), text(&one["path"]))).collect()
     }
 
-    /// How many requests the service has carried out that change something.
+    /// The number of writing requests that the service has carried out.
     pub fn sent(&self) -> usize {
         self.requests().len()
     }
 
-    /// The ledger can be read, two runs at most leave nothing to do, and nothing was made twice.
+    /// Checks that the ledger can be read, at most two runs leave nothing to do, and nothing was created twice.
     pub fn converges(&self, what: &str) {
         let plan = || {
             let output = self.run(&["plan", "--detailed-exitcode"]);
@@ -192,7 +192,7 @@ impl Shop {
 }
 
 impl Seed {
-    /// A copy of its own, with the service running.
+    /// A separate copy, with the service running.
     pub fn open(&self) -> Shop {
         let folder = tempfile::tempdir().expect("a folder");
         copy(self.folder.path(), folder.path());
@@ -206,7 +206,7 @@ fn binary(folder: &Path) -> Command {
     command
 }
 
-/// Ends a service as people do, and copies what is left.
+/// Stops a service like a user, and copies its files.
 fn drop_service(mut shop: Shop, to: &Path) {
     let ended = Command::new("kill").arg(shop.service.id().to_string()).status().expect("kill runs");
     assert!(ended.success());

@@ -1,14 +1,14 @@
-//! What the manifests of a round declare.
+//! The manifests of a round.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use pushplan_testing::Dice;
 
-/// How many things of each kind there may be.
+/// The maximal number of resources of each kind.
 const MOST: u64 = 16;
 
-/// Segments and templates by their keys, each with a word that says which version of it is meant.
+/// Segments and templates by their keys, each with a word for its version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Declared {
     pub segments: BTreeMap<String, String>,
@@ -16,7 +16,7 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// Another declaration: about a third stays as it is, and the others come, go and change.
+    /// Another declaration: about a third is unchanged, and the rest is added, removed or changed.
     pub fn next(&self, dice: &mut Dice) -> Self {
         let mut next = Self::default();
         for number in 0..MOST {
@@ -24,7 +24,7 @@ impl Declared {
             vary(&mut next.segments, &self.segments, segment, dice);
             vary(&mut next.templates, &self.templates, template, dice);
         }
-        // A project that declares nothing is taken for a mistake.
+        // An empty project would be taken for a mistake.
         next.segments.entry("always".to_owned()).or_insert_with(|| "w0".to_owned());
         next.templates.entry("always".to_owned()).or_insert_with(|| "w0".to_owned());
         next

@@ -1,4 +1,4 @@
-//! What must hold after every storm.
+//! The invariants after every storm.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,20 @@ use serde_json::Value;
 use super::storm::{LEASE, Team};
 use super::witness::Write;
 
-/// One run, as the ledger tells it.
+/// One run, according to the ledger.
 #[derive(Debug)]
 struct Run {
     actor: String,
     begun: Timestamp,
-    /// When its records were made: each one extends its lease.
+    /// The times of its records: each record extends its lease.
     heard: Vec<Timestamp>,
-    /// What it wrote that it would send, and when: `create segments/a`.
+    /// The requests that it announced, with their times: `create segments/a`.
     intended: Vec<(Timestamp, String)>,
     ended: Option<Timestamp>,
 }
 
 impl Team {
-    /// Holds the service, what was sent and the ledger against each other. Says what was looked at.
+    /// Compares the service, the sent requests and the ledger with each other. Returns a summary.
     pub fn judge(&self, about: &str) -> String {
         let told = || format!("{about}\n{}", self.everything());
         self.holds_what_is_declared(about);
@@ -48,7 +48,7 @@ impl Team {
         )
     }
 
-    /// Each thing that is declared is there once, as it is declared, and nothing else is.
+    /// Each declared resource exists once, as declared, and no other exists.
     fn holds_what_is_declared(&self, about: &str) {
         let listed = |path: &str, list: &str| {
             let body = self.service.get(path);
@@ -74,7 +74,7 @@ impl Team {
         assert_eq!(templates, declared(&self.declared.templates), "{about}\n{}", self.everything());
     }
 
-    /// The records, which are the same readers of them.
+    /// The records, which every member reads the same.
     fn one_history(&self, about: &str) -> Vec<Value> {
         let read = |member| {
             let ran = self.run(member, 0, &["ledger", "export", "--records"]);
@@ -148,7 +148,7 @@ fn made_once(writes: &[Write]) -> Result<BTreeMap<String, String>, String> {
     Ok(names)
 }
 
-/// What a request is about, as far as it says: an address, and the id of what is there.
+/// The subject of a request, as far as the request shows it: an address, and the id of an existing resource.
 fn address(write: &Write) -> Option<(String, Option<String>)> {
     let mut parts = write.path.trim_start_matches("/api/").split('/');
     let (kind, id) = (parts.next()?, parts.next().map(str::to_owned));
@@ -189,7 +189,7 @@ fn sent_in_turn(write: &Write, runs: &[Run], names: &BTreeMap<String, String>) -
     }
 }
 
-/// A history of two runs, and what they sent, in which one thing at a time is wrong.
+/// A history of two runs with their requests, in which one thing at a time is wrong.
 mod tests {
     use super::*;
     use serde_json::json;
@@ -204,7 +204,7 @@ mod tests {
         json!({ "at": at(millis).to_string(), "actor": actor, "record": record })
     }
 
-    /// Ada dies, and Ben takes over when her lease is over.
+    /// Ada dies, and Ben takes over when her lease has expired.
     fn history() -> Vec<Value> {
         let intent = |verb: &str| json!({ "intents": [{ "verb": verb, "address": "segments/a" }] });
         vec![

@@ -1,4 +1,4 @@
-//! Where the ledger of a team is, and what each of its members needs to reach it.
+//! The location of a team's ledger, and the settings that its members need to reach it.
 
 use std::fs;
 use std::path::Path;
@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pushplan_testing::{postgres, servers};
 use tempfile::TempDir;
 
-/// A place for a ledger that nobody else uses.
+/// An unshared location for a ledger.
 pub struct Place {
-    /// What `ledger` of the target says.
+    /// The value of `ledger` of the target.
     pub setting: String,
-    /// What is in the environment of everybody.
+    /// The environment variables of all members.
     pub environment: Vec<(String, String)>,
-    /// Where the project is cloned from, if it is.
+    /// The repository that the project is cloned from, if any.
     server: Option<String>,
     _folder: TempDir,
 }
@@ -47,7 +47,7 @@ impl Place {
         place
     }
 
-    /// A bucket of a server that speaks S3; `None` where there is none.
+    /// A bucket of a server with the S3 API; `None` if there is no server.
     pub fn objects() -> Option<Self> {
         let port = servers::moto()?;
         let mut place = Self::new(format!("s3://team/contention-{}", fresh()));
@@ -63,7 +63,7 @@ impl Place {
         Some(place)
     }
 
-    /// A schema of a PostgreSQL; `None` where there is none.
+    /// A schema in a PostgreSQL; `None` if there is no server.
     pub fn database() -> Option<Self> {
         let server = postgres::Server::shared()?;
         let mut place =
@@ -74,7 +74,7 @@ impl Place {
         Some(place)
     }
 
-    /// Makes the folder of someone new, with nothing of the project in it yet.
+    /// Creates the folder of a new member, without any files of the project.
     pub fn join(&self, folder: &Path) {
         match &self.server {
             Some(server) => {
@@ -86,7 +86,7 @@ impl Place {
     }
 }
 
-/// A number that no other place of this process has.
+/// A number that is unique in this process.
 fn fresh() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! A team that applies all at once, and what befalls it.
+//! A team that applies at the same time, under random faults.
 
 use std::fs;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -15,10 +15,10 @@ use super::places::Place;
 use super::witness::Witness;
 
 const MEMBERS: usize = 8;
-/// How often someone is struck who has just sent something, and anybody else.
+/// How often a member that has just sent a request is hit, and how often any other.
 const AIMED: u64 = 3;
 const BLIND: u64 = 2;
-/// How long a lease holds that is not extended, in seconds.
+/// The length of a lease without extension, in seconds.
 pub const LEASE: i64 = 2;
 /// Longer than any of them may take, with all that befalls them.
 const PATIENCE: Duration = Duration::from_secs(150);
