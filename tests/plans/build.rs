@@ -1,4 +1,4 @@
-//! Plans, made by hand.
+//! Plans for tests, constructed in code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ pub fn time(text: &str) -> Timestamp {
     text.parse().expect("a time")
 }
 
-/// A plan made on a Monday in November, for a service with the contract alone.
+/// A plan made on a Monday in November, for a service with only the documented API.
 pub fn plan(changes: impl IntoIterator<Item = Building>) -> Plan {
     let mut plan = Plan {
         format: FORMAT,
@@ -98,14 +98,14 @@ impl Building {
         self
     }
 
-    /// What the service has, which is what was last applied.
+    /// Sets the live state, which is also the last applied one.
     pub fn live(mut self, spec: Value) -> Self {
         self.change.live = Some(spec.into());
         self.change.ledger.clone_from(&self.change.live);
         self
     }
 
-    /// What the service has, whatever was last applied.
+    /// Sets the live state only.
     pub fn on_service(mut self, spec: Value) -> Self {
         self.change.live = Some(spec.into());
         self

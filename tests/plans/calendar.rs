@@ -1,4 +1,4 @@
-//! The calendar: what is sent and when, in each form, as the real binary prints it.
+//! The calendar: messages and their times, in each form, as the real binary prints it.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -63,7 +63,7 @@ fn shop(manifest: &str) -> Folder {
     folder
 }
 
-/// What the calendar says.
+/// The output of the calendar.
 fn calendar(folder: &Folder, arguments: &[&str]) -> String {
     let ran = folder.run(&[&["calendar", "--now", NOW], arguments].concat());
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran}");
@@ -190,7 +190,7 @@ fn collisions_are_marked_and_can_be_turned_off() {
     folder.write("pushplan.toml", PROJECT.replace("6h", "0s"));
     assert_eq!(json(&folder, &[])["collisions"].as_array().unwrap().len(), 0);
     assert!(!folder.run(&["validate", "--now", NOW]).stdout.contains("SC108"));
-    // Where nothing is said, four hours are meant, and only the calendar tells.
+    // Without a setting, four hours apply, and only the calendar reports collisions.
     folder.write("pushplan.toml", "[targets.production]\n");
     assert_eq!(json(&folder, &[])["collisions"].as_array().unwrap().len(), 2);
     assert!(!folder.run(&["validate", "--now", NOW]).stdout.contains("SC108"));
@@ -234,7 +234,7 @@ fn the_same_files_give_the_same_bytes_also_in_a_file() {
         assert_eq!(calendar(&folder, &["--format", format, "--out", "calendar"]), "");
         assert_eq!(folder.read("calendar"), first, "{format}");
     }
-    // An hour later nothing else is in a calendar file.
+    // An hour later, the calendar file is the same.
     let later = folder.run(&["calendar", "--format", "ics", "--now", "2026-11-16T10:00Z"]).stdout;
     assert_eq!(later, calendar(&folder, &["--format", "ics"]));
 }
@@ -271,7 +271,7 @@ fn what_authors_write_stays_in_its_place() {
     assert!(text.lines().all(|line| !line.starts_with("BEGIN")), "{text}");
 }
 
-/// The events that a parser finds; `None` where there is none on this machine.
+/// The events that a parser finds; `None` if no parser is installed.
 fn parsed(ics: &str) -> Option<Vec<Value>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let python = root.join("target/icalendar/bin/python");

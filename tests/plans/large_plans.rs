@@ -1,4 +1,4 @@
-//! Plans that are larger than anybody reads: every form stays within its limits and still says what happens.
+//! Plans of extreme size: every form stays within its limits and still shows what happens.
 
 #[path = "../../benches/render/extremes.rs"]
 mod extremes;
@@ -40,7 +40,7 @@ fn a_thousand_changes_are_shown_in_every_form() {
     resources.dedup();
     assert!(resources.len() >= 900, "{}", resources.len());
     let heads = text.lines().filter(|line| line.starts_with(['+', '~', '-', '±', '!'])).count();
-    // Of those with the same edit, the first are shown and the others are counted.
+    // Of blocks with the same edit, the first are shown and the others are counted.
     let folds = text.lines().filter_map(|line| line.strip_prefix("~ ")?.split_once(" more "));
     let folded: Vec<usize> = folds.filter_map(|(number, _)| number.parse().ok()).collect();
     let shown = heads - folded.len() + folded.iter().sum::<usize>();

@@ -1,4 +1,4 @@
-//! Plans: what is decided, and how people and programs see it.
+//! Plans: the decisions of the planner, and their output for users and programs.
 
 mod build;
 mod calendar;

@@ -1,4 +1,4 @@
-//! One plan for each thing that a plan can say.
+//! One plan for each feature of plans.
 
 use pushplan::exchange::Method;
 use pushplan::ledger::Verb;
@@ -77,7 +77,7 @@ fn kept(at: &str) -> Building {
     change(Action::Keep, at)
 }
 
-/// A change of everything, of the week before a sale.
+/// Every kind of change, in the week before a sale.
 pub fn campaign() -> Plan {
     let lapsed = address("segments/lapsed-buyers");
     plan([
@@ -154,7 +154,7 @@ pub fn campaign() -> Plan {
     ])
 }
 
-/// What comes, and cannot be taken back.
+/// Creations that cannot be undone.
 fn create() -> Plan {
     plan([
         change(Action::Create, "segments/lapsed-buyers")
@@ -179,7 +179,7 @@ fn create() -> Plan {
     ])
 }
 
-/// What someone did in the dashboard.
+/// Changes made in the dashboard.
 fn drift() -> Plan {
     plan([
         change(Action::Update, "templates/both")
@@ -248,7 +248,7 @@ fn long() -> Plan {
     ])
 }
 
-/// Parts of resources: all of them go, some come, with the resource itself.
+/// Parts of resources: all are removed, some are added, with the resource itself.
 fn members() -> Plan {
     let tag = |channel: Option<&str>| match channel {
         None => json!({"tag": "sale"}),
@@ -295,7 +295,7 @@ fn nothing() -> Plan {
     ])
 }
 
-/// What earlier runs left behind.
+/// The remains of earlier runs.
 fn old_versions() -> Plan {
     let retired = |id: &str| Reason::Retired { id: id.to_owned(), refs: std::collections::BTreeMap::new() };
     let used = |id: &str| Reason::StillUsed { id: id.to_owned(), by: vec![address("scheduled_pushes/sale").into()] };
@@ -321,7 +321,7 @@ fn old_versions() -> Plan {
     ])
 }
 
-/// What waits for a person.
+/// Changes that wait for a person.
 pub fn stuck() -> Plan {
     let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
     let since = time("2026-11-14T10:00:00Z");

@@ -1,4 +1,4 @@
-//! `pushplan preview`: messages as people will see them, from the manifests alone.
+//! `pushplan preview`: messages as recipients will see them, from the manifests only.
 
 use pushplan::plan::Plan;
 use pushplan::review::{Review, Side};
@@ -33,7 +33,7 @@ fn done(ran: Ran) -> String {
     ran.stdout
 }
 
-/// Every line of every box is as wide as its first one.
+/// Every line of a box is as wide as its first one.
 fn assert_boxes_are_straight(text: &str) {
     let lines = text.lines().filter(|line| line.trim_start().starts_with(['╭', '│', '├', '╰']));
     let widths: Vec<usize> = lines.map(UnicodeWidthStr::width).collect();

@@ -1,4 +1,4 @@
-//! Whatever is in a manifest, a file name or on the service is read as a text.
+//! Text from a manifest, a file name or the service is never read as markup.
 
 use proptest::prelude::*;
 use pushplan::exchange::Method;
@@ -13,7 +13,7 @@ use serde_json::json;
 use super::read::assert_sound;
 use crate::build::{address, change, plan, time};
 
-/// Texts that would be something else than text, and the signs that these are made of.
+/// Texts that try to be markup, and the characters that they are made of.
 const HOSTILE: &[&str] = &[
     "</summary></details>",
     "</details>",
@@ -106,7 +106,7 @@ fn hostile() -> impl Strategy<Value = String> {
     prop_oneof![5 => pieces.prop_map(|pieces| pieces.concat()), 1 => "[!-/:-@\\[-`{-~ ]{1,12}"]
 }
 
-/// A plan of every action, with a text in every place that can have one.
+/// A plan with every action, and with a text in every place that can have one.
 fn planned(text: &str, other: &str) -> Plan {
     let at = |kind: &str, key: &str| format!("{kind}/{key}{}", text.replace('/', ""));
     let template = |alert: &str| {
@@ -171,7 +171,7 @@ fn planned(text: &str, other: &str) -> Plan {
     plan
 }
 
-/// A text as one word, to be found again however its spaces are set.
+/// A text as one word, found again regardless of its spaces.
 fn packed(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
@@ -182,11 +182,11 @@ fn assert_harmless(text: &str, other: &str) {
     let ahead = NextSteps { refused, saved: Some(text.to_owned()), ..NextSteps::default() };
     let shown = markdown(&plan, &ahead);
     let document = assert_sound(&shown);
-    // What is a text stays this text.
+    // A text stays this text.
     let texts = packed(&document.texts);
     let heading = packed(&format!("Plan for {}", short(text, 80)));
     assert!(texts.contains(&heading), "{text:?} is another text in\n{shown}");
-    // A line break is told, or is a space.
+    // A line break is shown as such, or is a space.
     let mut forms = vec![packed(&one_line(text)), packed(&short(text, 300))];
     forms.dedup();
     let found: usize = forms.iter().map(|form| texts.matches(form).count()).sum();

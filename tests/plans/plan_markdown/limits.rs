@@ -1,4 +1,4 @@
-//! However large a plan is, it fits into a comment, and all that sends or deletes is told or counted.
+//! Plans of any size fit into a comment, and everything that sends or deletes is shown or counted.
 
 use pushplan::exchange::Method;
 use pushplan::ledger::Verb;
@@ -36,7 +36,7 @@ fn creating(number: usize) -> Building {
     change(Action::Create, &format!("templates/t-{number:05}")).desired(template("Hello"))
 }
 
-/// What is shown of a plan that does not fit.
+/// The shown parts of a plan that does not fit.
 fn cut(plan: &Plan) -> (String, Document) {
     let text = shown(plan);
     let marker = text.lines().next().expect("a marker");
@@ -46,7 +46,7 @@ fn cut(plan: &Plan) -> (String, Document) {
     (text, document)
 }
 
-/// How many changes are told: in full, on a line, and counted.
+/// The number of changes that are shown in full, on a line, and counted.
 fn told(text: &str) -> (usize, usize, usize) {
     let number = |line: &str| line.split(' ').next().and_then(|word| word.parse::<usize>().ok()).unwrap_or_default();
     let of = |words: &str| text.lines().filter(|line| line.contains(words)).map(number).sum();
@@ -93,7 +93,7 @@ fn a_plan_that_just_fits_is_whole() {
         let text = shown(&plan((0..number).map(deleting)));
         let (whole, lines, counted) = told(&text);
         assert_eq!(whole + lines + counted, number);
-        // Requests follow from the changes, which are all told.
+        // Requests follow from the changes, which are all shown.
         let is_cut = text.lines().any(|line| line.contains("… and ") && !line.contains("more request"));
         assert_eq!(text.lines().next().expect("a marker").contains("truncated"), is_cut || lines > 0);
         assert_sound(&text);

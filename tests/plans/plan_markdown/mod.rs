@@ -1,6 +1,6 @@
-//! Plans as a pull request shows them.
+//! Plans in a pull request.
 //!
-//! `PUSHPLAN_BLESS=1 cargo test --test plans plan_markdown` writes the expected outputs again.
+//! `PUSHPLAN_BLESS=1 cargo test --test plans plan_markdown` rewrites the expected outputs.
 
 mod hostile;
 mod limits;
@@ -36,7 +36,7 @@ fn every_plan_is_shown_as_expected() {
     }
 }
 
-/// A campaign with all that its readers can be told, and a push that is near to another.
+/// A campaign with every kind of note for readers, and a push close to another one.
 fn told() -> Plan {
     let mut found = plans::campaign();
     let time = |text: &str| text.parse().expect("a time");
@@ -76,28 +76,28 @@ fn the_same_plan_is_shown_in_the_same_bytes() {
     assert_eq!(shown(&plans::campaign()), shown(&plans::campaign()));
 }
 
-/// What a reader sees, without the breaks of lines and what a block begins its lines with.
+/// The visible text, without line breaks and the prefixes of lines in a block.
 fn packed(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
 #[test]
 fn what_the_text_of_a_plan_says_its_markdown_says_too() {
-    // Where nothing changes, one sentence says so.
+    // If nothing changes, one sentence says so.
     for (name, plan) in plans::all().into_iter().filter(|(name, _)| *name != "nothing") {
         let page = packed(&read::read(&shown(&plan)).texts);
         let text = text(&plan, &NextSteps::default(), Style { width: 2_000, ..Style::PLAIN });
-        // Headings have words of their own.
+        // The Markdown form has its own headings.
         let rows = text.lines().take_while(|line| !line.starts_with("Plan: "));
         for line in rows.filter(|line| !line.starts_with("≠ ")) {
-            // What comes and goes within a line stands on two of them here.
+            // Additions and removals within a line are on two lines here.
             let pieces = ["[-", "-]", "{+", "+}"]
                 .iter()
                 .fold(vec![line], |all, mark| all.iter().flat_map(|one| one.split(mark)).collect())
                 .into_iter();
-            // Labels stand apart from what they label.
+            // Labels are separate from their texts.
             for words in pieces.flat_map(|piece| piece.split("  ")).flat_map(|piece| piece.split(" → ")) {
-                // Numbers of lists are none of its texts.
+                // Numbers of list items are not part of the texts.
                 let words = packed(words.trim().trim_start_matches(|c: char| c.is_ascii_digit()));
                 assert!(page.contains(&words), "{name}: {words:?} of {line:?} is not there");
             }

@@ -3,18 +3,18 @@
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, parse_document};
 
-/// What a document is made of.
+/// The content of a document.
 #[derive(Debug, Default)]
 pub struct Document {
-    /// All texts, also those within blocks and HTML, without the spaces of no width that keep words apart.
+    /// All texts, including those in blocks and HTML, without the zero-width spaces that separate words.
     pub texts: String,
-    /// Those that are no code, with these spaces: what hosts look through for mentions and references.
+    /// The texts outside code, with these spaces: hosts search them for mentions and references.
     pub words: String,
     /// The tags of raw HTML, in order.
     pub tags: Vec<String>,
-    /// How many cells each row of a table has.
+    /// The number of cells in each row of a table.
     pub cells: Vec<usize>,
-    /// Everything that a plan never has: links, images, footnotes, formulas.
+    /// Everything that a plan must not contain: links, images, footnotes, formulas.
     pub foreign: Vec<String>,
     /// The blocks of code, whole.
     pub blocks: Vec<String>,
@@ -26,7 +26,7 @@ impl Document {
         self.words.push_str(text);
     }
 
-    /// What hosts make of words once Markdown is read: nothing of it is left in one piece.
+    /// References that hosts turn into links after parsing: none may remain in one piece.
     fn assert_unlinked(&self) {
         let words: Vec<char> = self.words.chars().collect();
         let at = |index: usize| words.get(index).copied().unwrap_or(' ');
@@ -123,26 +123,26 @@ pub fn read(text: &str) -> Document {
     document
 }
 
-/// Whether a document is whole and holds nothing but what is ours.
+/// Whether a document is complete and contains only markup of pushplan.
 pub fn assert_sound(text: &str) -> Document {
     assert!(text.len() <= 60_000, "{} bytes", text.len());
     let document = read(text);
     assert!(document.foreign.is_empty(), "{:?} in\n{text}", document.foreign);
     document.assert_unlinked();
     assert!(document.cells.iter().all(|cells| *cells == 4), "{:?} in\n{text}", document.cells);
-    // A parser drops what is too much for a row, so that bars are counted too.
+    // A parser drops surplus cells of a row, so bars are counted too.
     for row in text.lines().filter(|line| line.starts_with('|')) {
         assert_eq!(row.matches('|').count(), 5, "{row}");
     }
     let mut tags = document.tags.iter().map(String::as_str);
     let marker = tags.next().expect("a marker");
     assert!(marker.starts_with("!-- pushplan target=") && marker.split(' ').count() <= 6, "{marker}");
-    // A name with a bar is code of HTML, so that it fits into a table. There, a line ends with `br`.
+    // A name with a bar is HTML code, so that it fits into a table, where a line ends with `br`.
     let rest: Vec<&str> = tags.filter(|tag| !matches!(*tag, "code" | "/code" | "br")).collect();
     for fold in rest.chunks(4) {
         assert_eq!(fold, ["details", "summary", "/summary", "/details"], "in\n{text}");
     }
-    // A fence that is not closed would swallow the end.
+    // An open fence would swallow the end.
     let end = text.lines().next_back().expect("a line");
     assert!(rest.is_empty() || end.starts_with("Plan `"), "{end}");
     // Data never begins a line, where bots look for commands.

@@ -1,4 +1,4 @@
-//! What a plan may not do unless someone says so.
+//! Effects of a plan that need an explicit permission.
 
 use pushplan::guard::{Limits, guards};
 use pushplan::plan::{Action, Moved, Plan, Reason};
@@ -13,7 +13,7 @@ fn segment(tag: &str) -> Value {
     json!({"display_name": "s", "criteria": {"tag": tag}})
 }
 
-/// So many segments of which so many are deleted, and the same of templates.
+/// A number of segments of which some are deleted, and the same for templates.
 fn deleting(segments: (usize, usize), templates: (usize, usize)) -> Plan {
     let all = |kind: &'static str, (deleted, owned): (usize, usize)| {
         (0..owned).map(move |number| {
@@ -47,7 +47,7 @@ fn a_few_deletions_and_a_small_part_of_a_kind_are_allowed() {
         ((6, 30), (0, 0), Limits::default(), false),
         ((20, 100), (0, 0), Limits::default(), false),
         ((21, 100), (0, 0), Limits::default(), true),
-        // Five in all, whatever their kinds; a small part of another kind does not count.
+        // Five in all, regardless of kind; a small part of another kind does not count.
         ((3, 3), (2, 2), Limits::default(), false),
         ((3, 3), (3, 3), Limits::default(), true),
         ((5, 5), (20, 100), Limits::default(), false),

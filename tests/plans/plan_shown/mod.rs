@@ -1,6 +1,6 @@
-//! Plans as people and programs see them, whole.
+//! Whole plans, for users and for programs.
 //!
-//! `PUSHPLAN_BLESS=1 cargo test --test plans plan_shown` writes the expected outputs again.
+//! `PUSHPLAN_BLESS=1 cargo test --test plans plan_shown` rewrites the expected outputs.
 
 mod guards;
 mod reports;
@@ -75,7 +75,7 @@ fn programs_get_the_same_plan() {
         let wrong: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
         assert!(wrong.is_empty(), "{name}: {wrong:?}");
         assert_eq!(document["short_digest"], plan.digest().short());
-        // What the text names, the document has.
+        // Every name in the text is also in the document.
         let addresses: Vec<&str> =
             document["changes"].as_array().expect("changes").iter().filter_map(|it| it["address"].as_str()).collect();
         for told in plan.changes.iter().filter(|change| change.action != Action::Keep) {

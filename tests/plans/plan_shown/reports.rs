@@ -1,4 +1,4 @@
-//! What became of an apply, and the references of a plan.
+//! The results of an apply, and the references of a plan.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What someone changed in the dashboard.
+//! Changes made in the dashboard.
 
 use pushplan::nouns::level::Level;
 use serde_json::json;
@@ -13,7 +13,7 @@ scheduled_pushes:
 segments: {s: {criteria: {tag: x}}}
 ";
 
-/// A push of ours that somebody put off by a month, on the day after it should have gone out.
+/// A managed push that was postponed by a month in the dashboard, on the day after its original time.
 fn put_off() -> World {
     let mut world = World::in_sync(PUSH, Level::Extended);
     world.edit("scheduled_pushes/sale", |spec| spec["schedule"] = json!([{"scheduled_time": "2031-02-01T1000"}]));
@@ -34,7 +34,7 @@ fn a_push_that_was_put_off_is_pending_whatever_the_ledger_says() {
     let delete = "- scheduled_pushes/sale (both)\n0 delete scheduled_pushes/sale DELETE /api/schedules/%23sale\n";
     assert_eq!(world.told(without), delete);
 
-    // Also one that an earlier plan took for past.
+    // The same for one that an earlier plan treated as past.
     world.ledger.owned.get_mut(&address("scheduled_pushes/sale")).unwrap().past = true;
     assert_eq!(world.told(without), delete);
     assert_eq!(world.told(&other), format!("~ scheduled_pushes/sale (both)\n{update}"));
@@ -63,7 +63,8 @@ fn a_segment_that_a_push_names_stays_while_the_push_was_put_off() {
     assert!(world.told(&other).contains("! segments/s StillUsed"), "{}", world.told(&other));
 }
 
-/// A person said that it was sent, and its files have had a later time since: what the service still shows of it is over.
+/// A user confirmed that it was sent, and the files have a later time since: the remaining sends on the service are
+/// over.
 #[test]
 fn a_segment_goes_once_the_push_that_names_it_was_sent() {
     let yaml = PUSH.replace("audience: {tag: x}", "audience: {segment: s}");
@@ -91,7 +92,7 @@ fn variables_that_were_changed_in_the_dashboard_are_put_back_as_the_api_allows()
         let mut world = World::in_sync(yaml, level);
         world.edit("templates/t", |spec| spec["variables"][0]["default_value"] = "theirs".into());
         assert_eq!(world.told(yaml), told);
-        // Where both made the same change to them, the rest is an update.
+        // If both sides made the same change, the rest is an update.
         let same = yaml.replace("default_value: b", "default_value: theirs").replace("alert: \"{{A}}\"", "alert: Hi");
         assert!(world.told(&same).starts_with("~ templates/t (both)\n"), "{}", world.told(&same));
     }

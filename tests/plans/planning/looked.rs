@@ -1,4 +1,4 @@
-//! What someone did since the last apply, found without a manifest.
+//! Changes made on the service since the last apply, found without a manifest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,7 +77,7 @@ fn an_edit_goes_from_what_was_applied_to_what_is_there() {
     let change = drift.changes.iter().find(|change| change.address == address("segments/a")).expect("a change");
     let tag = |spec: &Option<Shared>| spec.as_ref().expect("a spec")["criteria"]["tag"].clone();
     assert_eq!((tag(&change.live), tag(&change.desired)), (json!("a"), json!("z")));
-    // What is left to the dashboard is counted.
+    // Ignored differences are counted.
     let ignoring = "segments: {a: {criteria: {tag: a}, lifecycle: {ignore: [criteria]}}}";
     let drift = found(&world, ignoring);
     assert_eq!((told(&drift), drift.ignored()), (vec!["- segments/b".to_owned()], 1));

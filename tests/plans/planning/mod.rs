@@ -1,4 +1,4 @@
-//! Plans, decided from a project in sync with a service and one difference. No request is made.
+//! Plans for a project that is in sync with a service except for one difference. No request is made.
 
 mod choosing;
 mod drifting;

@@ -1,4 +1,4 @@
-//! What is ours, what is not, and what may not be deleted.
+//! Managed resources, unmanaged ones, and those that may not be deleted.
 
 use pushplan::kinds::Found;
 use pushplan::nouns::level::Level;
@@ -39,7 +39,7 @@ fn a_protection_that_is_lifted_is_shown() {
 
 const PIPELINE: &str = "pipelines: {q: {enabled: true, immediate_trigger: {tag_added: vip}, outcome: {push: {device_types: [ios], notification: {alert: Hello}}}}}";
 
-/// Another user's, of the same name.
+/// Another user's resource with the same name.
 fn twin(id: &str, enabled: bool) -> Found {
     let spec = json!({
         "name": "q", "enabled": enabled, "immediate_trigger": [{"tag_added": "vip"}],
@@ -83,7 +83,7 @@ fn a_name_that_somebody_else_uses_is_not_taken_by_a_change_either() {
         );
         let renamed = SILENT.replace("criteria: {tag: x}", "display_name: taken, criteria: {tag: x}");
         assert_eq!(world.told(&renamed), "! segments/a (git) Collision\n");
-        // Where both have the name already, that is nothing new.
+        // If both already have the name, it is no new collision.
         let mut world = World::in_sync(SILENT, level);
         world.put(
             &address("segments/x"),

@@ -1,4 +1,4 @@
-//! People and devices are taken from their lists where that spares requests, and no answer changes by it.
+//! People and devices are taken from their lists if that saves requests, and the result is the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use pushplan::live::{Ask, Fetch, Live, LiveState, Look, PrefetchedLists, Proof, 
 use pushplan::nouns::level::Level;
 use serde_json::{Value, json};
 
-/// Named users with their tags in one group, and how many of them are on a page.
+/// Named users with their tags in one group, and the number of them on a page.
 struct Service {
     users: BTreeMap<String, Vec<String>>,
     page: usize,
@@ -62,7 +62,7 @@ fn address(user: &str) -> Address {
     Address::new("tag_groups", format!("g/named_users/{user}"))
 }
 
-/// A ledger that remembers the tag `gold` of these.
+/// A ledger with the tag `gold` of these named users.
 fn ledger(users: impl IntoIterator<Item = usize>) -> Ledger {
     let mut ledger = Ledger::default();
     for user in users.into_iter().map(user) {
@@ -82,7 +82,7 @@ fn ledger(users: impl IntoIterator<Item = usize>) -> Ledger {
     ledger
 }
 
-/// What a look at the lists shows before anybody knows what the manifests declare.
+/// The lists as they are read before the manifests are known.
 fn early(service: &mut Service, ledger: &Ledger) -> PrefetchedLists {
     let mut early = PrefetchedLists::default();
     for mut sought in Sought::of(ledger, Level::Extended) {
@@ -130,7 +130,7 @@ fn fetched_from(early: PrefetchedLists, service: &mut Service, ledger: &Ledger) 
     fetch.finish()
 }
 
-/// The tags that were found; `None` where there are none.
+/// The found tags; `None` if there are none.
 fn tags(live: &Live, user: &str) -> Option<Vec<String>> {
     match live.of(&address(user)) {
         LiveState::There(found) => {
@@ -156,7 +156,7 @@ fn what_is_not_as_it_was_applied_is_asked_for_alone() {
     service.users.insert(user(3), vec!["silver".to_owned()]);
     service.users.remove(&user(500));
     let mut ledger = ledger(0..1_000);
-    // A change whose answer was lost.
+    // A change whose response was lost.
     let spec = json!({ "group": "g", "named_user_id": user(700), "tags": ["vip"] }).into();
     let (refs, seen, now) = (BTreeMap::new(), BTreeSet::new(), Timestamp::UNIX_EPOCH);
     let (address, verb) = (address(&user(700)), Verb::Update);
@@ -187,7 +187,7 @@ fn a_few_of_a_great_many_are_not_looked_for_from_page_to_page() {
     fetched(&mut service, &ledger((0..100_000).step_by(2_000)));
     assert!(service.lists() < 3 && service.singles() >= 49, "{} and {}", service.lists(), service.singles());
     service.asked.clear();
-    // All of them are at the end of the list, which nobody can know.
+    // All of them are at the end of the list, which cannot be known in advance.
     fetched(&mut service, &ledger(90_000..100_000));
     assert!(service.asked.len() < 10_500, "{}", service.asked.len());
     service.asked.clear();

@@ -1,4 +1,4 @@
-//! Random services: whatever is there, pruning takes nothing that it must not.
+//! Random services: pruning never deletes a resource that it must not delete.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ fn whatever_there_is_pruning_touches_neither_what_is_ours_nor_ignored_nor_used()
         if dice.once_in(2) {
             world.choice.except.push("segments/old*".into());
         }
-        // Something is declared, and another user's has its name.
+        // A resource is declared, and an unmanaged one has its name.
         let after = if dice.once_in(2) {
             yaml.replace("segments: {", "segments: {c: {criteria: {tag: z}}, ")
         } else {
@@ -78,7 +78,7 @@ fn whatever_there_is_pruning_touches_neither_what_is_ours_nor_ignored_nor_used()
                 _ => {}
             }
         }
-        // Whatever is deleted, nothing that stays points at it.
+        // Whatever is deleted, no remaining resource refers to it.
         let gone: BTreeMap<&str, usize> = steps
             .iter()
             .filter(|step| step.verb == Verb::Delete)

@@ -9,7 +9,7 @@ use super::world::{World, address, declared};
 
 const ONE: &str = "segments: {a: {criteria: {tag: x}}}";
 
-/// An earlier run wrote down that it would create this, and was never heard of again.
+/// An earlier run recorded the intent to create this, and then stopped.
 fn in_doubt(yaml: &str, name: &str, level: Level) -> World {
     in_doubt_in(World::in_sync("", level), yaml, name)
 }
@@ -133,7 +133,7 @@ fn what_cannot_be_listed_is_left_to_a_person() {
     assert_eq!(world.told(&renamed), waits, "it may be there, and two would message people twice");
     let mut world = in_doubt(yaml, "scheduled_pushes/p", Level::Extended);
     assert_eq!(world.told(yaml), "+ scheduled_pushes/p\n0 create scheduled_pushes/p POST /api/schedules\n");
-    // A list does not show what was sent.
+    // A list does not contain sent pushes.
     world.now = "2031-01-01T10:00:00Z".parse().unwrap();
     let later = yaml.replace("2031", "2032");
     assert_eq!(world.told(&later), "! scheduled_pushes/p InDoubt\n");
@@ -170,7 +170,7 @@ fn what_names_a_segment_that_was_found_again_points_at_the_new_one() {
     assert!([1, 3].iter().all(|at| steps[*at].refs["a"] == "new"), "{steps:#?}");
 }
 
-/// A ledger from a backup knows an id that was replaced since, and nobody knows yet by which.
+/// A ledger from a backup has an id that was replaced since, by an unknown one.
 #[test]
 fn nothing_new_names_a_segment_that_is_gone() {
     let after = "segments: {a: {criteria: {tag: x}}, b: {criteria: {and: [{tag: b}, {segment: a}]}}}";
@@ -181,7 +181,7 @@ fn nothing_new_names_a_segment_that_is_gone() {
     assert_eq!(world.told(after), "! segments/a InDoubt\n! segments/b Blocked\n");
 }
 
-/// A ledger from a backup: it knows the new version of a segment, and not that a push was pointed at it since.
+/// A ledger from a backup: it has the new version of a segment, but not the later update of a push that refers to it.
 #[test]
 fn the_ledger_learns_that_a_message_names_the_new_version_of_a_segment() {
     let push = "segments: {a: {criteria: {tag: x}}}\nscheduled_pushes: {p: {schedule: {scheduled_time: 2030-02-01T10:00}, \
@@ -200,7 +200,7 @@ fn the_ledger_learns_that_a_message_names_the_new_version_of_a_segment() {
     assert_eq!(world.told(push), "- segments/a Retired\n0 delete segments/a DELETE /api/segments/%23a\n");
 }
 
-/// The thing has the name of the new declaration, and another declaration may have made it.
+/// The object has the name of the new declaration, and another declaration may have created it.
 #[test]
 fn what_another_address_may_have_made_is_not_called_foreign() {
     let after = "segments: {b: {display_name: a, criteria: {tag: y}}}";
@@ -210,14 +210,14 @@ fn what_another_address_may_have_made_is_not_called_foreign() {
         listed.clear();
         listed.extend(all.iter().map(|found| (found.id.clone(), found.clone())));
     };
-    // It was found again, and goes, because nobody declares it any more.
+    // It was found again, and is deleted because it is no longer declared.
     list(&mut world, &[there("new", "x")]);
     let told = world.told(after);
     assert!(told.starts_with("- segments/a Recovered\n+ segments/b\n"), "{told}");
-    // A person edited it since, so that it may be that or another: the plan asks once, and the other declaration waits.
+    // It was edited since, so it may be either one: the plan asks once, and the other declaration waits.
     list(&mut world, &[there("new", "z")]);
     assert_eq!(world.told(after), "! segments/a InDoubt\n! segments/b Blocked\n");
-    // What was there before belongs to others.
+    // Objects that existed before are unmanaged.
     list(&mut world, &[there("before", "x")]);
     assert!(world.told(after).contains("! segments/b Collision\n"), "{}", world.told(after));
 }
@@ -253,8 +253,8 @@ fn what_an_earlier_run_was_deleting_to_replace_it_is_made_anew() {
 
     let mut world = deleting("2031-01-02T00:00:00Z");
     world.remove("experiments/e");
-    // It is neither taken for sent nor made again before a person has looked: also if these files are older and still have the
-    // time that is over, since newer ones may have a later time.
+    // It is neither treated as sent nor created again before a person has checked. This also applies if these files are
+    // older and still have the past time, because newer ones may have a later time.
     let later = after.replace("2031-01-01", "2031-01-09");
     for files in [TRIAL, &after.replace("10:00", "23:59"), &later] {
         assert_eq!(world.told(files), "! experiments/e DeletedOrSent\n");
@@ -265,7 +265,8 @@ fn what_an_earlier_run_was_deleting_to_replace_it_is_made_anew() {
     assert_eq!(world.told(&later), "+ experiments/e\n0 create experiments/e POST /api/experiments\n", "it was deleted");
 }
 
-/// It waits for a person, and no list shows whether it was deleted: taken for sent, its new time would silently never come.
+/// It waits for a person, and no list shows whether it was deleted: if it was treated as sent, its new time would
+/// silently be missed.
 #[test]
 fn a_lost_deletion_stays_open_while_its_change_is_blocked() {
     let mut world = in_doubt_in(World::in_sync(TRIAL, Level::Documented), TRIAL, "experiments/e");
@@ -312,7 +313,7 @@ fn the_ledger_learns_of_pushes_where_it_is_written_to_anyway() {
     assert_eq!((learnt.verb, &*learnt.push_ids), (Verb::Adopt, &["p1".to_owned()][..]));
 }
 
-/// A person renamed the push, and the ledger has forgotten the segment that it names: the intent still knows the segment's id.
+/// A push was renamed, and its segment was removed from the ledger: the intent still has the segment's id.
 #[test]
 fn a_renamed_push_is_known_again_without_its_segment() {
     let yaml = "segments: {b: {criteria: {tag: x}}}\nscheduled_pushes: {p: {schedule: {scheduled_time: 2030-01-01T10:00}, \
@@ -330,13 +331,15 @@ fn a_renamed_push_is_known_again_without_its_segment() {
     assert_eq!(world.told(""), "! scheduled_pushes/p InDoubt\n");
 }
 
-/// A ledger from a backup: what was made in the gap may point at any segment that was there, also if it is left out of a plan.
+/// A ledger from a backup: a resource created in the gap may refer to any segment that existed, even one that is left
+/// out of a plan.
 #[test]
 fn no_segment_is_deleted_that_something_from_a_gap_may_point_at() {
     let segments = "segments: {b: {criteria: {tag: x}}}\n";
     let after = "scheduled_pushes: {p: {schedule: {scheduled_time: 2030-02-01T10:00}, \
                  push: {audience: {tag: x}, device_types: [ios], notification: {alert: Hi}}}}";
-    // A whole list without the push is no proof: one list may be wrong, and what was created in the gap may have said something else.
+    // A complete list without the push is no proof: one list may be wrong, and the resource created in the gap may have
+    // had other content.
     for level in [Level::Documented, Level::Extended] {
         let mut world = World::in_sync(segments, level);
         world.ledger.gap = Some(Gap::new(None, world.now, 9));
@@ -348,7 +351,8 @@ fn no_segment_is_deleted_that_something_from_a_gap_may_point_at() {
     }
 }
 
-/// A ledger from a backup: what was perhaps created before the gap may have been replaced in it, and name any segment.
+/// A ledger from a backup: a resource possibly created before the gap may have been replaced in it, and may refer to
+/// any segment.
 #[test]
 fn no_segment_is_deleted_that_a_creation_in_doubt_may_name_since_a_gap() {
     let segments = "segments: {b: {criteria: {tag: x}}}\n";
@@ -363,7 +367,8 @@ fn no_segment_is_deleted_that_a_creation_in_doubt_may_name_since_a_gap() {
     }
 }
 
-/// A ledger from a backup: something else than itself makes it be made anew, and in the gap, another may have taken its place.
+/// A ledger from a backup: it is created again because of a change elsewhere, and in the gap, another one may have
+/// replaced it.
 #[test]
 fn nothing_is_renewed_that_may_have_been_replaced_in_a_gap() {
     let before = ["segments: {b: {criteria: {tag: x}}}\n", &TRIAL.replace("{tag: x}", "{segment: b}")].concat();
@@ -376,7 +381,7 @@ fn nothing_is_renewed_that_may_have_been_replaced_in_a_gap() {
     assert!(!told.contains("experiments/e DELETE") && !told.contains("delete segments/b"), "{told}");
 }
 
-/// A ledger from a backup: in the gap, another may have taken the place of what it knows, and have been sent.
+/// A ledger from a backup: in the gap, another one may have replaced the known one, and may have been sent.
 #[test]
 fn what_may_have_been_replaced_in_a_gap_is_left_to_a_person() {
     let after = TRIAL.replace("alert: A", "alert: C");

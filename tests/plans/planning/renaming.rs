@@ -51,7 +51,7 @@ fn what_is_moved_is_compared_as_ever() {
         world.told(&AFTER.replace("criteria: {tag: x}", "criteria: {tag: z}")),
         "~ segments/new (git) Renamed\n0 move segments/new\n1 update segments/new PUT /api/segments/%23old after 0\n"
     );
-    // A key that is the name changes the name.
+    // If the key is the name, a new key changes the name.
     let before = "pipelines: {old: {enabled: true, immediate_trigger: {tag_added: v}, outcome: {push: {device_types: [ios], notification: {alert: A}}}}}";
     let after = before.replace("old: {", "new: {lifecycle: {renamed_from: old}, ");
     assert_eq!(
@@ -101,7 +101,7 @@ fn what_goes_and_what_comes_with_the_same_words_may_be_a_rename() {
     assert!(!world.told(&after.replace("tag: x", "tag: z")).contains("LooksRenamed"));
 }
 
-/// An experiment with the time and the audience of a push takes its place: people would get both.
+/// An experiment with the time and the audience of a push replaces it: people would get both.
 #[test]
 fn a_message_that_becomes_one_of_another_kind_waits_for_the_old_one() {
     let push = "scheduled_pushes: {sale: {schedule: {scheduled_time: 2031-01-01T10:00}, push: {audience: {tag: x}, \
@@ -145,7 +145,7 @@ fn a_second_one_is_not_made_while_the_first_cannot_be_deleted() {
     let told = World::in_sync(push, Level::Documented).told(&push.replace("old: {", "new: {"));
     let waits = "! scheduled_pushes/new LooksRenamed\n! scheduled_pushes/old InDashboard\n";
     assert_eq!(told, waits);
-    // Also where those who get it are called otherwise, or become others.
+    // The same if its audience has another name, or changes.
     let named = push.replace("{tag: x}", "{segment: a}");
     let segment = |key: &str, tag: &str| format!("segments: {{{key}: {{criteria: {{tag: {tag}}}}}}}\n");
     let world = World::in_sync(&[segment("a", "x"), named.clone()].concat(), Level::Documented);
@@ -178,7 +178,7 @@ fn a_message_that_was_edited_under_a_new_key_waits_for_the_old_one() {
     let other = renamed.replace("tag: x", "tag: y").replace("2031-01-01", "2031-02-01");
     assert!(world.told(&other).starts_with("+ scheduled_pushes/new\n"), "{}", world.told(&other));
 
-    // An API that can delete the old one does so first.
+    // If the API can delete the old one, it does so first.
     let edited = renamed.replace("The sale ends on Sunday", "Last chance");
     let told = World::in_sync(push, Level::Extended).told(&edited);
     let (gone, made) = (told.find("delete scheduled_pushes/old"), told.find("create scheduled_pushes/new"));
@@ -201,7 +201,7 @@ fn a_message_is_made_once_all_that_say_the_same_are_gone() {
     }
 }
 
-/// A message is edited, and a new one says what it said. If the edit fails, both would say it.
+/// A message is edited, and a new one has its old content. If the edit fails, both would be sent.
 #[test]
 fn a_message_is_made_once_the_one_that_said_the_same_is_changed() {
     let one = |key: &str, alert: &str| {
@@ -217,7 +217,7 @@ fn a_message_is_made_once_the_one_that_said_the_same_is_changed() {
     assert!(told("A").contains("0 update scheduled_pushes/old PUT /api/schedules/%23old\n1 create scheduled_pushes/a-new POST /api/schedules after 0\n"), "{}", told("A"));
     assert!(!told("C").contains("after"), "{}", told("C"));
 
-    // Where the edit is left out, so is the new one; who asks for the new one alone gets the edit with it.
+    // If the edit is left out, so is the new one; selecting only the new one includes the edit.
     let both = push(&[one("old", "B"), one("a-new", "A")]);
     let (mut without, mut alone) = (World::in_sync(&push(&[one("old", "A")]), Level::Extended), world);
     without.choice.except = vec!["scheduled_pushes/old".to_owned()];

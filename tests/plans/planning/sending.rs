@@ -1,4 +1,4 @@
-//! Who gets a message because of a plan, and when.
+//! The recipients of messages that a plan causes, and the times.
 
 use pushplan::kinds::Found;
 use pushplan::nouns::level::Level;
@@ -21,7 +21,7 @@ fn first_line(told: &str) -> &str {
     told.lines().find(|line| line.contains("u-1")).unwrap_or(told)
 }
 
-/// Someone made a pipeline in the dashboard.
+/// A pipeline that was created in the dashboard.
 fn somebodys(world: &mut World, trigger: &Value) {
     let outcome =
         json!([{ "push": { "audience": "triggered", "device_types": "all", "notification": { "alert": "Hi" } } }]);
@@ -90,11 +90,11 @@ fn a_tag_waits_until_the_pipeline_is_made_or_changed_that_it_sets_off() {
 ";
     let edited = given(SHOP).replace("alert: Hello", "alert: Bye");
     assert_eq!(World::in_sync(SHOP, Level::Extended).told(&edited), changed);
-    // It sends as it is by then, and not as it was.
+    // It sends its new content, not the old one.
     let later = given(SHOP).replace("outcome: {push", "outcome: {delay: 1d, push");
     let told = World::in_sync(SHOP, Level::Extended).told(&later);
     assert!(first_line(&told).ends_with("sends pipelines/remind to named user u-1 after 86400 s"), "{told}");
-    // One that hears of another tag is not waited for.
+    // A pipeline that waits for another tag does not matter.
     let other = given(SHOP).replace("tag_added: vip", "tag_added: other");
     let told = World::in_sync(rest, Level::Extended).told(&other);
     assert!(!told.contains(" after "), "{told}");
@@ -120,7 +120,7 @@ fn a_pipeline_sends_from_its_activation_until_its_deactivation() {
         world.edit("pipelines/remind", set);
         first_line(&world.told(&given(SHOP))).contains(" sends ")
     };
-    // It is the first of January 2030, and a clock may be a little off.
+    // It is the first of January 2030, with a tolerance for clocks.
     assert!(sends(&[("activation_time", "2029-12-31T00:00:00")]));
     assert!(sends(&[("activation_time", "2030-01-01T00:01:00")]));
     assert!(sends(&[("deactivation_time", "2030-01-02T00:00:00")]));

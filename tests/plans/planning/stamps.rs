@@ -1,4 +1,4 @@
-//! A segment's content is read by itself only where it may have changed since the ledger last knew it.
+//! A segment's content is read separately only if it may have changed since the ledger was last updated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ fn spec() -> Value {
     json!({ "display_name": "a", "criteria": { "tag": "a" } })
 }
 
-/// A ledger in which `segments/a` was created, by an answer or by what a person said.
+/// A ledger in which `segments/a` was created, by an answer or by a user's confirmation.
 fn ledger(end: Record) -> Ledger {
     let intent = Intent {
         address: Address::new("segments", "a"),
@@ -40,7 +40,7 @@ fn answered() -> Ledger {
     ledger(Record::Outcomes(vec![outcome]))
 }
 
-/// A ledger in which `segments/a` was created, and then updated by a request that was answered with a success.
+/// A ledger in which `segments/a` was created, and then updated by a successful request.
 fn updated() -> Ledger {
     let mut ledger = answered();
     let address = Address::new("segments", "a");
@@ -87,7 +87,7 @@ fn said() -> Ledger {
     ledger(Record::Resolve { address: Address::new("segments", "a"), found: Resolution::Created { id: "one".into() } })
 }
 
-/// What is asked for where the segment was changed at a time, and the tag that it is found to have.
+/// The requests for a segment that was changed at a given time, and the tag in the result.
 fn asked(ledger: &Ledger, changed: i64, now: i64) -> (Vec<String>, Value) {
     asked_with(Proof::default(), ledger, changed, now)
 }

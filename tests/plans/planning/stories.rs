@@ -246,7 +246,7 @@ fn a_past_push_that_nobody_declares_is_let_go_of_once_it_is_past_by_every_clock(
     assert_eq!(world.told(&without), ". scheduled_pushes/sale\n0 forget scheduled_pushes/sale\n");
 }
 
-/// The clock of an earlier run was a little ahead, so that it wrote down what had not happened yet.
+/// The clock of an earlier run was slightly fast, so it recorded a time in the future.
 #[test]
 fn a_push_that_is_past_too_early_stays_managed_until_it_is_past_by_every_clock() {
     let mut world = World::in_sync(SHOP, Level::Documented);
@@ -261,12 +261,12 @@ fn a_push_that_is_past_too_early_stays_managed_until_it_is_past_by_every_clock()
         world.now = time.parse().unwrap();
         assert_eq!(world.told(&without), told, "{time}");
     }
-    // A person said that it was sent long before.
+    // A user confirmed long ago that it was sent.
     world.now = "2030-12-01T10:00:00Z".parse().unwrap();
     assert_eq!(world.told(&without), ". scheduled_pushes/sale\n0 forget scheduled_pushes/sale\n");
 }
 
-/// A list is read a moment before a plan is made: someone may have put the push off in between.
+/// A list is read shortly before a plan is made: the push may have been postponed in between.
 #[test]
 fn a_past_push_that_nobody_declares_stays_managed_while_a_list_shows_it() {
     let mut world = World::in_sync(SHOP, Level::Extended);
@@ -351,7 +351,7 @@ fn a_segment_that_somebody_elses_push_points_at_stays() {
     let by = json!([{ "kind": "scheduled_pushes", "id": "9f", "name": "Flash" }]);
     assert_eq!(json!(held.reasons), json!([{ "still_used": { "id": "#east", "by": by } }]));
     assert!(!steps.iter().any(|step| step.address == held.address), "{steps:#?}");
-    // What has been sent holds nothing.
+    // A sent push does not hold its segment.
     let (_, steps) = theirs("2029-01-01T1000");
     assert!(steps.iter().any(|step| step.address == address("segments/east")), "{steps:#?}");
 }

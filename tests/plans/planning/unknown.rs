@@ -1,4 +1,4 @@
-//! A creation in an unknown state is looked for in two lists, a settle time apart.
+//! A creation in an unknown state is searched for in two lists, a settle time apart.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -21,7 +21,7 @@ fn segment() -> Shared {
     json!({ "display_name": "a", "criteria": { "tag": "a" } }).into()
 }
 
-/// A ledger with an intent for an address that nobody knows the end of.
+/// A ledger with an intent without a result.
 fn open(address: &str, verb: Verb, id: Option<&str>, spec: &Shared) -> Ledger {
     let address = Address::try_from(address.to_owned()).expect("an address");
     let intent = Intent {
@@ -52,7 +52,7 @@ fn open(address: &str, verb: Verb, id: Option<&str>, spec: &Shared) -> Ledger {
     ledger
 }
 
-/// What is found by someone whose questions are answered in this order, and how often they waited.
+/// The state that is found with these answers in this order, and the number of waits.
 struct Story<'l> {
     fetch: Fetch<'l>,
     asks: VecDeque<Ask>,
@@ -66,13 +66,13 @@ impl<'l> Story<'l> {
         Self { fetch, asks: asks.into(), now: noon(), waits: 0 }
     }
 
-    /// Answers the next question, which is this one.
+    /// Answers the next request, which must be this one.
     fn answer(&mut self, path: &str, status: u16, body: Value) {
         let more = self.answered(path, status, body).expect("an answer that makes sense");
         self.asks.extend(more);
     }
 
-    /// Answers the next question; `Err` if nothing can be planned then.
+    /// Answers the next request; `Err` if no plan is possible then.
     fn answered(&mut self, path: &str, status: u16, body: Value) -> Result<Vec<Ask>, BadAnswer> {
         while let Some(Ask::WaitUntil(until)) = self.asks.front() {
             assert!(*until >= self.now.checked_add(SignedDuration::from_secs(SETTLE)).expect("a time"), "too soon");
@@ -137,7 +137,7 @@ fn it_is_absent_if_two_lists_do_not_show_it() {
 fn one_404_does_not_outweigh_the_second_list() {
     let mut ledger = open("segments/a", Verb::Update, Some("ours"), &segment());
     ledger.open.clear();
-    // It was changed since it was last seen, so that its content is read.
+    // It has changed since it was last seen, so its content is read.
     ledger.owned.values_mut().for_each(|owned| owned.stamp = Some("0".to_owned()));
     let mut story = Story::new(look(&ledger));
     story.answer("/api/segments", 200, json!({ "segments": [] }));
@@ -178,13 +178,13 @@ fn what_the_first_list_shows_needs_no_second_one() {
     assert_eq!((waits, &live.listed["segments"]["new"].spec), (0, &Some(segment())));
 }
 
-/// A ledger from a backup: what it does not know may be ours as well.
+/// A ledger from a backup: an unknown resource may be managed.
 fn since_gap(mut ledger: Ledger) -> Ledger {
     ledger.gap = Some(Gap::new(None, noon(), 9));
     ledger
 }
 
-/// A copy of it may be all that one list shows.
+/// One list may contain only a copy of it.
 #[test]
 fn after_a_gap_one_list_is_not_enough() {
     let ledger = since_gap(open("segments/a", Verb::Create, None, &segment()));
@@ -198,7 +198,7 @@ fn after_a_gap_one_list_is_not_enough() {
     assert_eq!((waits, shown), (1, vec!["copy", "new"]));
 }
 
-/// Whatever it is called, it may name a segment that would be deleted.
+/// Regardless of its name, it may refer to a segment that would be deleted.
 #[test]
 fn after_a_gap_every_content_is_read() {
     let mut ledger = open("segments/a", Verb::Update, Some("ours"), &segment());
@@ -272,7 +272,7 @@ fn who_decides_nothing_does_not_wait() {
     assert_eq!((live.disproved.len(), waits), (0, 0), "nothing is proven either");
 }
 
-/// Lists show a push no longer once it was sent: the report of pushes says whether it may have been.
+/// Lists do not contain sent pushes: the report of pushes shows whether it may have been sent.
 #[test]
 fn a_push_is_absent_only_if_no_unknown_push_was_sent() {
     let spec = json!({ "name": "p", "schedule": [{ "scheduled_time": "2026-12-01T1000" }], "push": {} });

@@ -1,4 +1,4 @@
-//! What the service has and nobody declares, where a target asks for its deletion.
+//! Undeclared resources of the service, if a target prunes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use super::world::{World, address, declared};
 
 const OURS: &str = "segments: {a: {criteria: {tag: x}}}";
 
-/// Someone makes something in the dashboard.
+/// Creates a resource in the dashboard.
 fn somebodys(world: &mut World, kind: &str, id: &str, name: &str, spec: Value) {
     let made = "2029-05-01T10:00:00Z".parse().ok();
     let found = Found { id: id.into(), name: name.into(), spec: Some(spec.into()), made, ..Found::default() };
@@ -77,7 +77,7 @@ fn a_second_run_after_a_crash_goes_on_with_the_deletion() {
     let mut world = pruning(OURS, Level::Documented, &["segments"]);
     segment(&mut world, "s1", "Old", &json!({ "tag": "old" }));
     let (_, steps) = world.plan(OURS);
-    // The first step was written, and then nothing more was heard.
+    // The first step was recorded, and then the run stopped.
     world.ledger = after(&world.ledger, &steps[0]);
     let found = world.live.listed["segments"]["s1"].clone();
     world.put(&address("segments/old"), found);
@@ -90,7 +90,7 @@ fn a_second_run_after_a_crash_goes_on_with_the_deletion() {
     assert_eq!(world.told(OURS), "", "nobody asks for it any more, and it never was ours");
 }
 
-/// A ledger that has taken in a step of its own.
+/// A ledger that contains a recorded step.
 fn after(ledger: &Ledger, step: &Step) -> Ledger {
     use pushplan::ledger::{Adopted, Entry};
     let adopted = Adopted {
@@ -138,15 +138,15 @@ fn a_segment_that_somebody_uses_stays_and_is_not_taken_over() {
     let declared = "segments: {a: {criteria: {tag: x}}}\nscheduled_pushes: {p: {schedule: {scheduled_time: 2031-01-01T10:00}, push: {audience: {segment: {id: s1}}, device_types: [ios], notification: {alert: A}}}}";
     let mut world = pruning(OURS, Level::Extended, &["segments"]);
     segment(&mut world, "s1", "Old", &json!({ "tag": "old" }));
-    // By something that is still to be made.
+    // Used by a resource that is yet to be created.
     let told = world.told(declared);
     assert!(told.contains("! segments/old Pruned StillUsed\n") && !told.contains(" segments/old\n"), "{told}");
     assert!(!told.contains("adopt") && !told.contains("DELETE"), "{told}");
-    // By something of ours that was applied.
+    // Used by a managed resource that was applied.
     let mut world = pruning(declared, Level::Documented, &["segments"]);
     segment(&mut world, "s1", "Old", &json!({ "tag": "old" }));
     assert_eq!(world.told(declared), "! segments/old Pruned StillUsed\n");
-    // By something of others.
+    // Used by an unmanaged resource.
     let mut world = pruning(OURS, Level::Extended, &["segments"]);
     segment(&mut world, "s1", "Old", &json!({ "tag": "old" }));
     push(&mut world, "p1", "Theirs", "2031-01-01T1000", &json!({ "segment": "s1" }));
@@ -155,7 +155,7 @@ fn a_segment_that_somebody_uses_stays_and_is_not_taken_over() {
     let theirs = RemoteThing::Other { kind: "scheduled_pushes".into(), id: "p1".into(), name: "Theirs".into() };
     let held = changes.iter().find(|change| change.is_pruned()).unwrap();
     assert_eq!(held.reasons[1], Reason::StillUsed { id: "s1".into(), by: vec![theirs] });
-    // Where that goes as well, it goes first.
+    // If the user is deleted too, it is deleted first.
     world.prune.insert("scheduled_pushes");
     assert_eq!(
         world.told(OURS),
@@ -262,7 +262,7 @@ fn a_legacy_tag_that_is_pruned_sets_off_what_waits_for_its_removal() {
         json!({ "name": "Bye", "enabled": true, "immediate_trigger": [{ "tag_removed": "vip" }], "outcome": outcome });
     somebodys(&mut world, "pipelines", "q1", "Bye", spec);
     assert_eq!(world.told("tags: {gold: {}}"), "! tags/vip Pruned StillUsed\n", "what names it keeps it");
-    // One of ours is ours to delete, and what that sets off is said.
+    // A managed resource may be deleted, and the messages that this causes are listed.
     let (mut ours, theirs) = (World::in_sync("tags: {gold: {}, vip: {}}", Level::Documented), world.live);
     somebodys(
         &mut ours,
@@ -311,7 +311,7 @@ fn what_has_a_declared_name_or_may_be_ours_is_not_pruned() {
     segment(&mut world, "s1", "Taken", &json!({ "tag": "y" }));
     assert_eq!(world.told(two), "! segments/b Collision\n");
     assert!(world.told(OURS).contains("- segments/taken Pruned"));
-    // An earlier run was about to make it, and it may be one of these.
+    // An earlier run was about to create it, and it may be one of these.
     let intent = Intent {
         address: address("segments/b"),
         verb: Verb::Create,
@@ -327,7 +327,7 @@ fn what_has_a_declared_name_or_may_be_ours_is_not_pruned() {
     assert_eq!(world.told(two), "0 adopt segments/b\n", "it is ours");
     segment(&mut world, "s2", "Taken", &json!({ "tag": "y" }));
     assert_eq!(world.told(two), "! segments/b InDoubt\n");
-    // An old version of ours is no stranger either.
+    // An old version of a managed resource is not unmanaged either.
     let mut world = pruning(OURS, Level::Documented, &["segments"]);
     segment(&mut world, "s1", "a", &json!({ "tag": "y" }));
     world.retire("segments/a", "s1");
@@ -388,7 +388,7 @@ fn the_guards_count_what_is_pruned_like_any_deletion() {
     let refused = guards(&planned(&world, OURS), &Limits::default());
     assert_eq!(refused[0].guard, Guard::Deletes);
     assert!(refused[0].message.starts_with("6 deletions (6 of 7 in segments (85 %))"), "{}", refused[0].message);
-    // A tag leaves every device.
+    // A tag is removed from every device.
     let mut world = pruning("tags: {gold: {}}", Level::Documented, &["tags"]);
     somebodys(&mut world, "tags", "vip", "vip", json!({ "tag": "vip" }));
     let refused = guards(&planned(&world, "tags: {gold: {}}"), &Limits::default());

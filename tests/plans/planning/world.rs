@@ -1,4 +1,4 @@
-//! A project that is in sync with a service, from which each story changes one thing.
+//! A project that is in sync with a service; each story changes one thing in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -24,11 +24,11 @@ pub struct World {
     pub live: Live,
     pub done: BTreeSet<Address>,
     pub now: Timestamp,
-    /// Which part is asked for.
+    /// The selected part.
     pub choice: Choice,
-    /// The kinds of which what nobody declares is deleted.
+    /// The kinds whose undeclared resources are deleted.
     pub prune: BTreeSet<&'static str>,
-    /// What is left alone whoever made it.
+    /// The resources that are ignored, regardless of their creator.
     pub ignore: Vec<String>,
 }
 
@@ -45,7 +45,8 @@ pub fn address(text: &str) -> Address {
 }
 
 impl World {
-    /// Everything that is declared was applied, and the service has it just so. The id of a thing is its key with a sign.
+    /// Every declared resource was applied, and the service has it unchanged. The id of a resource is its key with a
+    /// prefix.
     pub fn in_sync(yaml: &str, level: Level) -> Self {
         let now: Timestamp = "2030-01-01T00:00:00Z".parse().expect("a time");
         let (ledger, live, done, choice, prune, ignore) = Default::default();
@@ -80,7 +81,7 @@ impl World {
         self.put(address, Found { id, name: api.name(spec), stamp, spec: Some(wire.into()), ..Found::default() });
     }
 
-    /// The service has something, under an address or not.
+    /// Adds an object to the service, under an address or without one.
     pub fn put(&mut self, address: &Address, found: Found) {
         let api = kinds::api(address);
         let kind = kinds::kind(&address.kind).expect("a kind").key;
@@ -95,7 +96,7 @@ impl World {
         }
     }
 
-    /// Someone changes something on the service.
+    /// Changes an object on the service.
     pub fn edit(&mut self, name: &str, change: impl FnOnce(&mut Value)) {
         let address = address(name);
         let Some(LiveState::There(found)) = self.live.units.get_mut(&address) else { panic!("{name} is not there") };
@@ -105,7 +106,7 @@ impl World {
         self.put(&address, found);
     }
 
-    /// Someone deletes something on the service.
+    /// Deletes an object on the service.
     pub fn remove(&mut self, name: &str) {
         let address = address(name);
         let id = self.ledger.owned[&address].id.clone();
@@ -113,7 +114,7 @@ impl World {
         self.live.units.insert(address, LiveState::Absent);
     }
 
-    /// An earlier run replaced something and could not delete the old version.
+    /// An earlier run replaced a resource and could not delete the old version.
     pub fn retire(&mut self, name: &str, id: &str) {
         let address = address(name);
         let spec = self.ledger.owned[&address].spec.clone();
@@ -137,14 +138,14 @@ impl World {
             ..Rules::new("local", self.level)
         };
         let plan = planner::plan(&aligned, &live, &rules, self.now).unwrap_or_else(|_| {
-            // A pattern that matches nothing is refused. A random world may have nothing for it to match.
+            // A pattern without a match is refused, and a random world may have no match for it.
             rules.choice = Choice::default();
             planner::plan(&aligned, &live, &rules, self.now).expect("a plan of everything")
         });
         (plan.changes, plan.steps)
     }
 
-    /// The plan as lines: changes with why, then steps with what they wait for.
+    /// The plan as lines: changes with reasons, then steps with their dependencies.
     pub fn told(&self, yaml: &str) -> String {
         let (changes, steps) = self.plan(yaml);
         let mut out = String::new();

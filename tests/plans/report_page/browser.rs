@@ -6,7 +6,7 @@ use std::process::Command;
 use pushplan_testing::missing;
 use serde_json::Value;
 
-/// What it takes to open pages; `None` where it is missing and nobody asks for it.
+/// The programs that open pages; `None` if they are missing and not required.
 fn tools() -> Option<(PathBuf, PathBuf)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/report-page");
     let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -21,7 +21,7 @@ fn tools() -> Option<(PathBuf, PathBuf)> {
     found
 }
 
-/// What the driver tells of pages, four times for each.
+/// The measurements of the driver, four for each page.
 fn look_at(files: &[PathBuf]) -> Option<Vec<Value>> {
     let (tools, chromium) = tools()?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plans/report_page/check.mjs");
@@ -41,7 +41,7 @@ fn write(name: &str, page: &str) -> PathBuf {
     file
 }
 
-/// What is wrong with a page.
+/// The problems of a page.
 fn wrong(one: &Value) -> Vec<&'static str> {
     let has_any = |key: &str| one[key].as_array().is_none_or(|found| !found.is_empty());
     let mut found: Vec<&str> = ["said", "asked", "serious", "broken"].into_iter().filter(|key| has_any(key)).collect();
@@ -61,10 +61,10 @@ fn every_page_is_shown_well_in_a_browser() {
     assert!(told.is_empty(), "{}", told.join("\n"));
 }
 
-/// The lowest line that people see without scrolling, on a small phone and on a laptop.
+/// The lowest position that is visible without scrolling, on a small phone and on a laptop.
 const FOLD: f64 = 720.0;
 
-/// What is at stake and the first message that changes are seen without scrolling, narrow and wide.
+/// The verdict and the first changed message are visible without scrolling, narrow and wide.
 #[test]
 fn the_verdict_and_the_first_message_are_above_the_fold() {
     let pages = ["told", "campaign", "graph", "huge"];

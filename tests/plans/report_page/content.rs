@@ -1,4 +1,4 @@
-//! What is in a report.
+//! The content of a report.
 
 use pushplan::render::Style;
 use pushplan::render::plan::{NextSteps, text};
@@ -46,7 +46,7 @@ fn however_large_its_texts_are_a_page_has_a_bound_and_counts_what_is_beyond_it()
     assert!(seen(&shown).contains(&format!("The other {} changes", 1_000 - cards)));
 }
 
-/// What a reader of the page sees, without markup.
+/// The visible text of a page, without markup.
 fn seen(page: &str) -> String {
     let body = page.split("</head>").nth(1).expect("a body");
     let texts = body.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
@@ -60,9 +60,9 @@ fn what_the_text_of_a_plan_says_its_page_says_too() {
     for (name, plan) in crate::plans::all().into_iter().chain([("told", told())]) {
         let page = seen(&page(&plan));
         let shown = text(&plan, &NextSteps::default(), Style { width: 400, ..Style::PLAIN });
-        // The last lines say how much of each there is and what comes next, which the page says in its own words.
+        // The last lines have the totals and the next steps, for which the page has its own words.
         let (rows, _) = shown.split_once("\nPlan: ").unwrap_or_default();
-        // A page draws what people will see, and tells in its own words what nothing fills in.
+        // A page draws messages, and has its own words for missing values.
         let rows: Vec<&str> = rows.lines().filter(|line| !line.contains("nothing fills in")).collect();
         let rows = rows.join("\n");
         // Marks of edits, which a page shows by other means.

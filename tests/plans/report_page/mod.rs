@@ -1,4 +1,4 @@
-//! The HTML report of a plan: what is in it, and how a browser shows it.
+//! The HTML report of a plan: its content, and its appearance in a browser.
 //!
 //! `tests/plans/report_page/install-chromium` and `tests/plans/report_page/fetch` get what is needed to open pages;
 //! `SHOTS=FOLDER cargo test --test plans report_page` also takes pictures.

@@ -1,4 +1,4 @@
-//! Plans of all sizes and tempers, as pages.
+//! Plans of all sizes and kinds, as pages.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ fn preview() -> String {
     Preview { address: &address, place: "messages/templates.yaml:1".to_owned(), app: "Shop", open: true, seen }.html()
 }
 
-/// A campaign with all that a plan's readers can be told.
+/// A campaign with every kind of note for a plan's readers.
 pub fn told() -> Plan {
     let mut found = crate::plans::campaign();
     let time = |text: &str| text.parse().expect("a time");
@@ -71,7 +71,7 @@ fn push(name: &str, alert: &str, audience: &Value) -> Value {
     })
 }
 
-/// Texts that would break out of their place if they could.
+/// Texts that try to break out of their place.
 pub const HOSTILE: &str = "</style></title><script>alert(1)</script><img src=x onerror=alert(2)> \" ' & {{X}} \u{1b}[2J\u{202e}gnp.exe\u{200b}\u{2028}\r\n# |";
 
 pub fn hostile() -> Plan {
@@ -121,7 +121,7 @@ fn graph() -> Plan {
     ])
 }
 
-/// What no guard lets pass.
+/// Changes that every guard refuses.
 fn refused() -> Plan {
     let all = |action| change(action, "scheduled_pushes/everybody").desired(push("Everybody", "Hello", &json!("all")));
     let deleted =
@@ -133,7 +133,7 @@ fn refused() -> Plan {
     ]))
 }
 
-/// So many changes of all kinds.
+/// A number of changes of all kinds.
 pub fn huge(number: usize) -> Plan {
     let text = |number: usize, word: &str| {
         json!({"name": format!("Template {number}"), "variables": [], "push": {"notification": {
@@ -161,7 +161,7 @@ pub fn huge(number: usize) -> Plan {
     plan((0..number).map(one))
 }
 
-/// So many changes whose every text is very long, and longer still once it is escaped.
+/// A number of changes whose texts are all very long, and even longer when escaped.
 pub fn enormous(number: usize) -> Plan {
     let long = "<\"& ".repeat(1_500);
     let text = |word: &str| {

@@ -1,4 +1,4 @@
-//! The days before a big sale: something of everything, in one plan.
+//! The days before a big sale: every kind of change in one plan.
 
 use reqwest::Method;
 use serde_json::json;

@@ -1,8 +1,8 @@
-//! What the text of a plan tells, the document for programs has.
+//! Every fact in the text of a plan is in the JSON document.
 
 use serde_json::Value;
 
-/// Rows whose words are in the document as they stand.
+/// Rows whose words are in the document unchanged.
 const TOLD_ALIKE: &[&str] = &[
     "effect",
     "shown as",
@@ -25,7 +25,7 @@ const TOLD_ALIKE: &[&str] = &[
     "devices",
 ];
 
-/// What only leads to a fact: labels, and words that stand for a number or a list that the document has.
+/// Words without facts of their own: labels, and words for a number or a list that the document has.
 const LEADS: &[&str] = &[
     "request",
     "order",
@@ -87,7 +87,7 @@ const LEADS: &[&str] = &[
     "also",
 ];
 
-/// That every fact of a text, none of whose lines is broken, is in the document.
+/// Checks that every fact of a text without wrapped lines is in the document.
 pub fn all_are_in(name: &str, text: &str, document: &Value) {
     let mut known = String::new();
     gather(document, &mut known);
@@ -101,7 +101,7 @@ pub fn all_are_in(name: &str, text: &str, document: &Value) {
             let told = told.trim().trim_end_matches(" (through a segment in the audience)");
             assert!(known.contains(told), "{name}: not in the document: {told:?}\n{text}");
         }
-        // Words that go and come are marked in the text, and in two fields of the document.
+        // Removed and added words are marked in the text, and are two fields of the document.
         let marked = ["[-", "-]", "{+", "+}"].iter().fold(line.to_owned(), |line, mark| line.replace(mark, " "));
         for word in marked.split_whitespace() {
             let bare = word.trim_matches(|c: char| !c.is_alphanumeric());

@@ -42,7 +42,7 @@ fn told(scene: &Scene) -> (String, Value) {
     (text.split_whitespace().collect::<Vec<_>>().join(" "), document)
 }
 
-/// What each loosened setting lets through.
+/// The changes that each loosened setting lets through.
 fn through(document: &Value) -> Value {
     let all = document["loosened"].as_array().expect("a list");
     all.iter().map(|one| json!([one["setting"], one["lets_through"]])).collect()
@@ -160,7 +160,7 @@ fn a_setting_that_is_loosened_and_lets_nothing_through_says_so() {
         let page = scene.good(&["plan", "--format", format]).stdout;
         assert_eq!(page.matches("no effect on this plan").count(), 2, "{page}");
     }
-    // What tests may be sent to is no matter of one plan.
+    // The permission for test sends does not concern a single plan.
     scene.edit("pushplan.toml", "max_deletes = 9", "max_deletes = 1\ntest_sends = true");
     let (text, document) = told(&scene);
     assert!(text.contains("1 guard was loosened.") && !text.contains("no effect"), "{text}");
@@ -201,7 +201,7 @@ fn an_exception_for_messages_names_those_that_a_check_reported() {
     assert!(text.contains("; that lets through scheduled_pushes/early"), "{text}");
     let expected = json!([["lifecycle.allow", ["scheduled_pushes/early"]], ["lifecycle.allow", []]]);
     assert_eq!(through(&document), expected);
-    // The check was off before: nothing more is let through.
+    // The check was off before: nothing additional is let through.
     scene.edit("pushplan.toml", "[targets.local]", "[checks]\nSC104 = \"off\"\n[targets.local]");
     scene.edit("messages.yaml", "alert: Lunch", "alert: Dinner");
     scene.apply();

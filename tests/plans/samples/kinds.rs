@@ -1,4 +1,4 @@
-//! One plan for every kind and everything that can happen to it.
+//! One plan for every kind and every action on it.
 
 use pushplan::kinds::KINDS;
 use pushplan::plan::Action::{self, Adopt, ByHand, Create, Delete, Forget, Keep, Past, Replace, Update};
@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::scene::{DOCUMENTED, EXTENDED, Scene, golden_path};
 
-/// Something that is declared beside, and stays as it is.
+/// An additional declaration that is unchanged.
 const BESIDE: &str = "tag_groups:\n  lifecycle: {}\ntags:\n  staff: {}\n";
-/// Where a scene declares what it is about.
+/// The file with the declarations of a scene.
 const FILE: &str = "messages.yaml";
 
 const PHONE: &str = "04cc8283-ae38-4177-b206-6f92cf1992cb";
@@ -93,22 +93,22 @@ tags:
     ios_channels: [04cc8283-ae38-4177-b206-6f92cf1992cb]
 ";
 
-/// What a scene begins with, by the key of the kind.
+/// The beginning of a scene, by the key of the kind.
 fn sample(kind: &str) -> &'static str {
     let all = [TAG_GROUP, SEGMENT, TEMPLATE, PIPELINE, SCHEDULED_PUSH, EXPERIMENT, NAMED_USER, OPEN_CHANNEL, TAG];
     let own = |text: &&&str| text.split(':').next() == Some(kind);
     all.iter().find(own).unwrap_or_else(|| panic!("{kind} has no sample"))
 }
 
-/// How it comes to a plan.
+/// The way to the action.
 enum Comes {
-    /// Its sample is applied, and then this happens.
+    /// The sample is applied, and then this happens.
     Then(&'static str, fn(&mut Scene)),
     /// This happens before the sample is declared.
     First(&'static str, fn(&mut Scene)),
-    /// The answer to the request of this path that creates it is lost.
+    /// The response to the creating request with this path is lost.
     Lost(&'static str, &'static str),
-    /// It does not, for this reason.
+    /// The action does not occur, for this reason.
     Never(&'static str),
 }
 use Comes::{First, Lost, Never, Then};
@@ -117,7 +117,7 @@ const UPSERT: &str = "making it again is the same, so nobody looks for it after 
 const TIMELESS: &str = "it has no time of its own";
 const IN_PLACE: &str = "every change of it is made in place, or by hand";
 
-/// Every kind, every action, and how it comes to it.
+/// Every kind, every action, and the way to it.
 const TABLE: &[(&str, Action, Comes)] = &[
     ("tag_groups", Keep, Then(EXTENDED, unprotect)),
     ("tag_groups", Create, First(EXTENDED, |_| {})),
@@ -318,25 +318,25 @@ const TABLE: &[(&str, Action, Comes)] = &[
     ("tags", Past, Never(TIMELESS)),
 ];
 
-/// Nobody declares it any more.
+/// It is no longer declared.
 fn undeclare(scene: &mut Scene) {
     scene.remove(FILE);
 }
 
-/// Someone deleted it in the dashboard, and nobody declares it any more.
+/// It was deleted in the dashboard, and is no longer declared.
 fn gone(scene: &mut Scene, path: &str, field: &str, name: &str) {
     let id = scene.id(path, field, name);
     scene.ask(Method::DELETE, &format!("{path}/{id}"), None);
     undeclare(scene);
 }
 
-/// It has another key, and is the same.
+/// It has another key and the same content.
 fn rename(scene: &mut Scene, from: &str, to: &str) {
     let lifecycle = format!("  {to}:\n    lifecycle: {{renamed_from: {from}}}\n");
     scene.edit(FILE, &format!("  {from}:\n"), &lifecycle);
 }
 
-/// Whoever protected it allows that it is deleted.
+/// Its protection is removed from the files.
 fn unprotect(scene: &mut Scene) {
     let text = scene.folder.read(FILE);
     let mut lines: Vec<&str> = text.lines().collect();
@@ -346,7 +346,7 @@ fn unprotect(scene: &mut Scene) {
     scene.edit(FILE, "protect: true", "protect: false");
 }
 
-/// A service on which the devices have registered that some scenes are about.
+/// A service with the devices that some scenes need.
 fn prepared(scene: &mut Scene) {
     scene.device(PHONE, json!({"device_type": "ios"}));
     scene.device(TABLET, json!({"device_type": "android"}));
@@ -389,7 +389,7 @@ fn name(kind: &str, action: Action) -> String {
 }
 
 fn of_kind(kind: &str) {
-    // Most of their time they wait for other processes.
+    // They mostly wait for other processes.
     std::thread::scope(|scope| {
         for (_, action, comes) in TABLE.iter().filter(|(other, ..)| *other == kind) {
             scope.spawn(move || {

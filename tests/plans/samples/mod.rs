@@ -1,7 +1,7 @@
-//! Plans of real projects, made by the real binary against the built-in service: what people read, whole.
+//! Whole plans of real projects, made by the real binary against the built-in service.
 //!
-//! `PUSHPLAN_BLESS=1 cargo test --test plans samples` writes the expected outputs again: look at their diff as a
-//! marketer, as a reviewer and as a platform engineer would.
+//! `PUSHPLAN_BLESS=1 cargo test --test plans samples` rewrites the expected outputs: look at their diff as a marketer,
+//! as a reviewer and as a platform engineer would.
 #![cfg(unix)]
 
 mod campaign;

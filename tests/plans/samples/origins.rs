@@ -1,5 +1,5 @@
-//! What a plan names as the cause if a resource is not edited itself: a default, an overlay, a body file, a variable. And the rows
-//! of many resources that change alike.
+//! The causes that a plan names if a resource is not edited itself: a default, an overlay, a body file, a variable. And
+//! the rows of many resources with the same change.
 
 use super::scene::{EXTENDED, Scene};
 
@@ -17,7 +17,7 @@ fn words(scene: &Scene) -> String {
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a plan says after an edit of a project that was applied. Each edit has its file.
+/// The plan after an edit of an applied project. Each edit has its file.
 fn told(files: &[(&str, &str)], edits: &[(&str, &str, &str)]) -> String {
     let mut scene = Scene::new(EXTENDED, SETTINGS);
     files.iter().for_each(|(name, text)| scene.write(name, text));
@@ -67,7 +67,7 @@ fn an_overlay_and_an_edit_of_the_resource_itself_are_told_apart() {
     let cause = "because overlays.local sets push.audience (overlay.yaml:4)";
     says(&shown, &["scheduled_pushes/sale reaches different people: overlays.local sets push.audience.", cause]);
     assert!(!shown.contains("was edited"), "{shown}");
-    // The resource itself changes as well, so the overlay is not the only cause.
+    // The resource itself changes too, so the overlay is not the only cause.
     let shown = told(&files, &[("overlay.yaml", "lapsed", "vip"), ("messages.yaml", "Sale:", "Big sale:")]);
     says(
         &shown,
@@ -142,7 +142,7 @@ fn pushes(number: usize, audience: impl Fn(usize) -> String, hour: usize) -> Str
 #[test]
 fn one_variable_in_many_audiences_is_one_row() {
     let project = pushes(25, |at| format!("{{and: [{{tag: offer-{at}}}, {{country: \"${{var.country}}\"}}]}}"), 10);
-    // Another kind of device has another example.
+    // Another device type has another example.
     let (most, last) = project.split_at(project.find("  offer-24:").expect("a push"));
     let project = format!("{most}{}", last.replace("[ios]", "[android]"));
     let shown = told(&[("messages.yaml", &project)], &[("pushplan.toml", "country = \"FR\"", "country = \"DE\"")]);

@@ -1,4 +1,4 @@
-//! What a reviewer reads first in twenty pull requests: the verdict and the messages that change, in every form.
+//! The beginning of plans for reviewers in twenty pull requests: the verdict and the changed messages, in every form.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ max_deletes = 5
 discount = \"10%\"
 ";
 
-/// A shop with something of everything.
+/// A shop with every kind of resource.
 const SHOP: &str = "\
 segments:
   do-not-contact: {criteria: {or: [{tag: unsubscribed}, {tag: complained}]}}
@@ -63,7 +63,7 @@ pipelines:
     outcome: {delay: 1h, push: {audience: triggered, device_types: [ios], notification: {alert: Still interested?}}}
 ";
 
-/// The shop as it was applied, and then edited in these places.
+/// The shop after an apply and edits in these places.
 fn pull_request(edits: &[(&str, &str)]) -> Scene {
     let mut scene = Scene::new(EXTENDED, SETTINGS);
     scene.write(FILE, SHOP);
@@ -72,8 +72,8 @@ fn pull_request(edits: &[(&str, &str)]) -> Scene {
     scene
 }
 
-/// Compares all forms with the expected ones. `stake` is what the first three lines must say. They name the message if there is
-/// one, and count several.
+/// Compares all forms with the expected ones. `stake` is the expected content of the first three lines. They name the
+/// message if there is one, and count several.
 fn review(name: &str, scene: &Scene, stake: &[&str]) {
     let text = scene.golden(&format!("review-{name}"));
     let first: String = text.lines().take(3).collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! A project with a service of its own, whose clock stands still until it is moved.
+//! A project with its own service, whose clock stands still until it is moved.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -14,11 +14,11 @@ use unicode_width::UnicodeWidthStr;
 
 use super::facts;
 
-/// When every scene begins: a Monday.
+/// The start of every scene: a Monday.
 const NOW: &str = "2026-11-16T09:00Z";
-/// The application of a service that was given none.
+/// The application of a service without a given one.
 const APP: (&str, &str) = ("local-application-key0", "local-master-secret-00");
-/// Lost answers are not waited for as long as in earnest.
+/// The wait for lost responses is shorter than in production.
 const QUICK: &str = "settle = \"1s\"\nsend_within = \"2s\"\n";
 
 pub const DOCUMENTED: &str = "documented";
@@ -30,7 +30,7 @@ pub struct Scene {
     origin: String,
     client: Client,
     runtime: Runtime,
-    /// All that ever was in a file of the project.
+    /// Every text that was ever in a file of the project.
     files: Vec<String>,
     /// Further arguments of its plans.
     more: Vec<&'static str>,
@@ -42,7 +42,8 @@ impl Scene {
         Self::starting(level, settings, NOW, None)
     }
 
-    /// One in which the answer to the first request of this path is lost, after it was carried out.
+    /// A project with a service where the response to the first request with this path is lost, after it was carried
+    /// out.
     pub fn losing(level: &'static str, path: &str) -> Self {
         let fault = "[[fault]]\nkind = \"close\"\nwhen = \"after\"\nmethod = \"POST\"\ntimes = 1\n";
         Self::starting(level, "", NOW, Some(&format!("{fault}path = \"{path}\"\n")))
@@ -96,7 +97,7 @@ impl Scene {
         self.write(name, &text.replace(from, to));
     }
 
-    /// Plans replay single devices.
+    /// Adds the replay of single devices to plans.
     pub fn with_people(mut self) -> Self {
         self.more.push("--people");
         self
@@ -116,13 +117,13 @@ impl Scene {
         self.good(&["apply", "--yes"]);
     }
 
-    /// An apply whose answer is lost on its way.
+    /// An apply whose response is lost.
     pub fn apply_and_lose(&self) {
         let ran = self.folder.run(&["apply", "--yes"]);
         assert_eq!(ran.code, 6, "{ran}");
     }
 
-    /// Moves the clock on.
+    /// Advances the clock.
     pub fn later(&self, by: &str) {
         self.ask(Method::POST, "/local/clock", Some(json!({ "by": by })));
     }
@@ -132,7 +133,7 @@ impl Scene {
         self.ask(Method::PUT, &format!("/local/devices/{id}"), Some(device));
     }
 
-    /// What people do in the dashboard, and what others do by the API.
+    /// Changes made in the dashboard or through the API.
     pub fn ask(&self, method: Method, path: &str, body: Option<Value>) -> Value {
         let (key, secret) = APP;
         let mut request = self.client.request(method, format!("{}{path}", self.origin)).basic_auth(key, Some(secret));
@@ -152,7 +153,7 @@ impl Scene {
         self.ask(Method::POST, path, Some(body))
     }
 
-    /// The id of the only thing in a listing that has a name.
+    /// The id of the only listed object with a name.
     pub fn id(&self, path: &str, field: &str, name: &str) -> String {
         let body = self.ask(Method::GET, path, None);
         let items: Vec<&Value> =
@@ -163,7 +164,7 @@ impl Scene {
         ids.map(|id| id.rsplit('/').next().unwrap_or(id).to_owned()).next().expect("an id")
     }
 
-    /// The plan as it is shown at a width, with stand-ins for what is never twice the same.
+    /// The plan at a given width, with placeholders for values that differ in each run.
     pub fn shown(&self, width: usize) -> (String, Value) {
         let file = self.folder.path().join("plan.json");
         let output = Command::new(env!("CARGO_BIN_EXE_pushplan"))
@@ -180,13 +181,13 @@ impl Scene {
         let document = fs::read(&file).unwrap_or_else(|_| panic!("{said}"));
         fs::remove_file(&file).expect("a file");
         let document: Value = serde_json::from_slice(&document).expect("JSON");
-        // A plan that `apply` would refuse says so with its exit code.
+        // A plan that `apply` would refuse has its own exit code.
         let is_refused = document["refused"].as_array().is_some_and(|refused| !refused.is_empty());
         assert_eq!(output.status.code(), Some(if is_refused { 7 } else { 0 }), "{said}");
         (text, document)
     }
 
-    /// Holds what a plan shows against the file that has the expected output; at the widths of a wide and a narrow terminal.
+    /// Compares the output of a plan with the expected files, at the widths of a wide and a narrow terminal.
     pub fn golden(&self, name: &str) -> String {
         let (text, document) = self.shown(100);
         follows_its_schema(name, &document);
@@ -212,7 +213,7 @@ impl Scene {
             assert!(document[key].is_string(), "{key} in {document}");
             document[key] = format!("<{key}>").into();
         }
-        // A step's digest is of its ids too.
+        // A step's digest depends on the ids too.
         for step in document["steps"].as_array_mut().into_iter().flatten() {
             step["digest"] = "<digest>".into();
         }
@@ -220,7 +221,7 @@ impl Scene {
         golden(&format!("{name}.json"), &format!("{}\n", self.lasting(&text)));
     }
 
-    /// Compares the Markdown of a plan, and what a page and programs begin with, with the expected ones.
+    /// Compares the Markdown of a plan, and the beginning of the page and of the JSON, with the expected ones.
     pub fn golden_head(&self, name: &str) {
         let page = |format: &str| self.folder.run(&[&["plan", "--format", format], &self.more[..]].concat()).stdout;
         golden(&format!("{name}.md"), &self.lasting(&without_digests(&page("markdown"))));
@@ -245,8 +246,8 @@ impl Scene {
         golden(&format!("{name}.json"), &format!("{}\n", self.lasting(&text)));
     }
 
-    /// A text with stand-ins for ids that the service chose, for the plan's digest, and for when this test ran. Ids
-    /// that are in a file are the author's.
+    /// A text with placeholders for ids of the service, for the plan's digest, and for the time of the test. Ids in
+    /// files are left unchanged.
     fn lasting(&self, text: &str) -> String {
         let (mut out, mut known): (String, Vec<&str>) = (String::new(), Vec::new());
         let mut rest = text;
@@ -283,15 +284,15 @@ impl Drop for Scene {
     }
 }
 
-/// What is never twice the same: what stands before and behind it, and a stand-in. The ledger goes by the real time, and a
-/// day of one digit breaks its line elsewhere.
+/// Values that differ in each run: the text before and after them, and a placeholder. The ledger uses the real time,
+/// and a one-digit day would change the line break.
 const VARYING: [(&str, &str, &str); 2] =
     [("\nPlan ", " for local", "<digest>"), ("since the last apply ", "files:", "(<time>), not in your ")];
 
 /// The fields of a JSON document that differ in each run.
 const VARYING_KEYS: [&str; 6] = ["digest", "short_digest", "made", "expires", "last_apply", "origin"];
 
-/// A page with stand-ins for the plan's digest, which is of the ids that the service chose.
+/// A page with placeholders for the plan's digest, which depends on the service's ids.
 fn without_digests(page: &str) -> String {
     let mut out = page.to_owned();
     for (before, after) in [("digest=", " "), ("\nPlan `", "`")] {

@@ -1,10 +1,10 @@
-//! Messages as people read them: what changes in a text, in a page and in a list, in any script, at any clock.
+//! Messages as recipients read them: changes in a text, in a page and in a list, in any script, at any local time.
 
 use super::scene::{EXTENDED, Scene};
 
 const FILE: &str = "messages.yaml";
 
-/// A project with this manifest applied and then changed, one place after the other.
+/// A project with this manifest applied and then changed, in these places.
 fn edited(settings: &str, manifest: &str, edits: &[(&str, &str)]) -> Scene {
     let mut scene = Scene::new(EXTENDED, settings);
     scene.write(FILE, manifest);

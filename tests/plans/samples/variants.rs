@@ -1,4 +1,4 @@
-//! An experiment that gets or loses a variant: the others share its devices differently.
+//! An experiment that gains or loses a variant: the others get another share of its devices.
 
 use serde_json::{Value, json};
 

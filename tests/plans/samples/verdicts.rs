@@ -1,4 +1,5 @@
-//! The first line of a plan: every kind of change of a message, as many messages as JSON has, and that `apply` refuses.
+//! The first line of a plan: every kind of change of a message, the same number of messages as in JSON, and the refusal
+//! of `apply`.
 
 use serde_json::Value;
 
@@ -13,7 +14,7 @@ fn push(key: &str, audience: &str, times: &[&str], alert: &str) -> String {
     )
 }
 
-/// What a plan says of a push that becomes another one.
+/// The plan for a push that is replaced by another one.
 fn verdict(before: &str, after: &str) -> (String, Value) {
     let mut scene = Scene::new(EXTENDED, "");
     scene.write("all.yaml", before);
