@@ -1,5 +1,4 @@
-//! What people write when they do not know the language yet, and what they are told: one finding, at its place, with what to
-//! write instead.
+//! Typical mistakes of beginners, and their findings: one each, at its position, with the correct text.
 
 use pushplan_testing::{Folder, Ran};
 
@@ -21,7 +20,7 @@ fn found(ran: &Ran) -> Vec<String> {
     found
 }
 
-/// A manifest gives just this finding, with these words in it.
+/// Checks that a manifest gives only this finding, with these words.
 fn assert_told(manifest: &str, finding: &str, words: &[&str]) {
     let ran = validate(&Folder::project(manifest));
     assert_eq!(found(&ran), [finding], "{manifest}\n{}", ran.stdout);
@@ -188,7 +187,7 @@ fn a_wrong_time_is_told_with_what_is_wrong_with_it() {
     }
     let both = validate(&Folder::project(&schedule("{scheduled_time: 2026-11-27T25:00, time_zone: PST}")));
     assert_eq!(found(&both), ["SC106 3:32", "SC106 3:61"], "{}", both.stdout);
-    // A number is no time with quotes either: no fix puts them there.
+    // A number is not a time even with quotes: no fix adds them.
     let folder = Folder::project(&schedule("{local_scheduled_time: 900}"));
     let ran = folder.run(&["validate", "--color", "never", "--now", NOW, "--fix"]);
     assert!(ran.stdout.contains("SC106") && ran.stdout.contains("Fixed nothing."), "{}", ran.stdout);

@@ -1,4 +1,4 @@
-//! Who gets it, and when: stories over the real binary for what the samples of the pages leave open.
+//! Audiences and times: stories over the real binary for cases that the samples of the pages do not cover.
 
 use jiff::Timestamp;
 use pushplan::check::{self, Subject};
@@ -27,7 +27,7 @@ fn push(audience: &str, devices: &str, schedule: &str) -> String {
 
 const LATER: &str = "{scheduled_time: 2026-11-27T12:00}";
 
-/// Whether a finding of this code stands at this place of the manifest.
+/// Whether there is a finding of this code at this position of the manifest.
 fn stands(ran: &Ran, code: &str, place: &str) -> bool {
     ran.stdout.contains(&format!("[{code}]")) && ran.stdout.contains(&format!("messages.yaml:{place}"))
 }
@@ -153,19 +153,19 @@ fn an_audience_that_nobody_can_be_in_is_told_once_with_the_reason() {
         assert_eq!((count(&ran, "AU119"), ran.code), (1, 3), "{audience}\n{ran:?}");
         assert!(ran.stdout.contains(reason), "{audience}\n{}", ran.stdout);
     }
-    // What is wrong with a segment is told there, and what another code tells is not told again.
+    // A problem in a segment is reported there, and a problem with its own code is not reported twice.
     let spoiled = "segments:\n  never: {criteria: {and: [{tag: a}, {not: {or: [{tag: a}, {tag: b}]}}]}}\n";
     let ran =
         validate(&Folder::project(&format!("{spoiled}{}", push("{and: [{segment: never}, {tag: c}]}", "all", LATER))));
     assert_eq!(count(&ran, "AU119"), 1, "{ran:?}");
     assert!(stands(&ran, "AU119", "2:21"), "{ran:?}");
-    // Where that is allowed, whoever names it is told.
+    // If that is allowed, its users get a finding.
     let allowed = spoiled.replace("]}}]}}", "]}}]}, lifecycle: {allow: [AU119]}}");
     let ran =
         validate(&Folder::project(&format!("{allowed}{}", push("{and: [{segment: never}, {tag: c}]}", "all", LATER))));
     assert_eq!((count(&ran, "AU119"), ran.code), (1, 3), "{ran:?}");
     assert!(!stands(&ran, "AU119", "2:21"), "{ran:?}");
-    // A part that nobody can meet is a warning while others match.
+    // A part that no device can match is a warning while others match.
     for (audience, code) in [
         ("{or: [{tag: a}, {and: [{country: US}, {country: CA}]}]}", 0),
         ("{or: [{and: [{country: US}, {country: CA}]}, {and: [{language: en}, {language: de}]}]}", 3),
@@ -220,7 +220,7 @@ fn words_for_true_and_false_are_one_mistake_with_or_without_quotes() {
     }
 }
 
-/// The findings of a project as a program sees them: with their fixes.
+/// The findings of a project in the form for programs, with their fixes.
 fn judged(folder: &Folder) -> check::Verdict {
     let manifests = manifest::read_project(folder.path(), None);
     let (desired, mut found) = manifests.resolve(Some("local"));

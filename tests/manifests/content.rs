@@ -1,4 +1,4 @@
-//! What messages say against facts: the day and the hour at which people get them, and their language.
+//! Checks of messages against facts: the day and the hour at which people get them, and their language.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ fn pushes(rows: &[(&str, &str, &str)]) -> String {
     format!("scheduled_pushes:\n{}", rows.iter().enumerate().map(push).collect::<String>())
 }
 
-/// The codes of each row, which must be as expected.
+/// Checks the codes of each row.
 fn assert_codes(code: &str, rows: &[(&str, &str, &str)]) {
     let found = found(&Folder::project(&pushes(rows)));
     for (at, row) in rows.iter().enumerate() {
@@ -98,7 +98,7 @@ fn a_text_that_names_another_day_than_that_of_its_send_time_is_reported() {
             // It is Monday in Sydney.
             (SUNDAY_NIGHT, SYDNEY, "Until Sunday"),
             (SUNDAY_NIGHT, SYDNEY, "Jusqu'à dimanche"),
-            // It is Friday or Saturday, wherever people are.
+            // It is Friday or Saturday in every time zone.
             (UTC, TAG, "Happy Sunday"),
         ],
     );
@@ -238,7 +238,7 @@ fn a_text_in_another_language_than_the_audience_is_reported() {
             (FRIDAY, TAG, english),
             (FRIDAY, "{not: {language: de}}", english),
             (FRIDAY, "{or: [{language: de}, {tag: newsletter}]}", english),
-            // A language that looks like one of those that are known.
+            // A language that is similar to a known one.
             (FRIDAY, "{language: da}", "Vi er her for dig og din familie i dag"),
             (FRIDAY, "{language: de}", "Black Friday Sale: 20 % Rabatt, jetzt shoppen"),
             (FRIDAY, "{language: de}", "The sale is on"),

@@ -151,7 +151,7 @@ impl Thing {
     }
 }
 
-/// All that the manifests declare.
+/// Everything that the manifests declare.
 #[derive(Clone, Debug, Default)]
 pub struct Declared {
     pub things: Vec<Thing>,
@@ -243,7 +243,7 @@ impl Declared {
         }
     }
 
-    /// Notes an edit of a thing, unless its messages would not be recognized after it.
+    /// Records an edit of a thing, unless its messages would not be recognized after it.
     fn mark(&mut self, place: usize, edit: fn(&mut Edited)) -> bool {
         let mut edited = self.things[place].edited;
         edit(&mut edited);
@@ -253,7 +253,8 @@ impl Declared {
         edited.is_recognized()
     }
 
-    /// Notes an edit of the audience of every thing that names a segment, unless its messages would not be recognized after it.
+    /// Records an edit of the audience of every thing that names a segment, unless its messages would not be recognized
+    /// after it.
     fn mark_audiences_of(&mut self, segment: usize) -> bool {
         let number = self.things[segment].number;
         let users: Vec<usize> =
@@ -264,7 +265,7 @@ impl Declared {
     fn rename(&mut self, place: usize, dice: &mut Dice) -> String {
         let (is_timed, is_renamed) = (self.things[place].kind.is_timed(), !self.things[place].old_keys.is_empty());
         let is_told = (is_timed && self.has_clock) || dice.once_in(3);
-        // A key that was never applied is one that the ledger does not know.
+        // The ledger does not know a key that was never applied.
         let is_followed = is_told && !is_renamed;
         if (is_timed && self.has_clock && is_renamed)
             || (!is_followed && !self.mark(place, |edited| edited.key = true))

@@ -1,4 +1,4 @@
-//! What the proxy does to requests and answers, and to which ones.
+//! The faults of the proxy, and the requests that they hit.
 
 use std::fmt;
 
@@ -31,9 +31,9 @@ pub enum Fault {
     Truncated,
     /// The answer takes a while.
     Slow,
-    /// 404, although the thing is there.
+    /// 404 for an existing thing.
     NotFound,
-    /// A list without anything in it.
+    /// An empty list.
     Empty,
     /// A list without the last half of its items, at least one.
     Cut,
@@ -44,7 +44,7 @@ pub enum Fault {
 /// Requests that a rule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
-    /// Anything that is no GET.
+    /// Any request except a GET.
     Write,
     Delete,
     /// The list of one kind.
@@ -53,7 +53,7 @@ pub enum On {
     One,
 }
 
-/// The n-th request of a sort gets a fault, once. Each run counts again.
+/// The n-th request of a kind gets a fault, once. Each run counts from the start.
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub on: On,
@@ -96,14 +96,14 @@ impl On {
 }
 
 impl Rule {
-    /// A list that is wrong once, right after an answer about something of its kind was lost.
+    /// A list that is wrong once, right after the response about a thing of its kind was lost.
     pub fn about(struck: &str, dice: &mut Dice) -> Option<Self> {
         let (list, _) = LISTS.into_iter().find(|(list, _)| struck.starts_with(list))?;
         let fault = *dice.pick(&[Fault::Empty, Fault::Cut, Fault::Empty, Fault::Reset(When::After)]);
         Some(Self { on: On::List(list), nth: 1 + dice.below(3), fault, seen: 0 })
     }
 
-    /// Whether an answer to a look claims that something is gone which is there.
+    /// Whether the answer to a read claims that an existing thing is gone.
     pub fn lies(&self) -> bool {
         matches!((self.on, self.fault), (On::List(_), Fault::Empty | Fault::Cut) | (On::One, Fault::NotFound))
     }
@@ -114,7 +114,7 @@ impl Rule {
         let on = match dice.below(20) {
             0..10 => On::Write,
             10..12 => On::Delete,
-            // Schedules matter most, and each list alone is seldom asked for in vain.
+            // Schedules matter most, and single lists are often not requested at all.
             12..15 => On::List("/api/schedules"),
             15..18 => On::List(dice.pick(&LISTS).0),
             _ => On::One,
@@ -158,7 +158,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// An answer that no service gave.
+/// An answer that does not come from the service.
 pub fn answer(status: &str, body: &Value) -> Vec<u8> {
     let kind = "content-type: application/vnd.messaging+json; version=3\r\n";
     wire::say(status, kind, body.to_string().as_bytes()).expect("an answer")
@@ -170,7 +170,7 @@ pub fn failure(status: u16) -> Vec<u8> {
     answer(&format!("{status} Wrong"), &body)
 }
 
-/// A list with fewer items, which says nothing of the others.
+/// A shortened list, without a note about missing items.
 pub fn shortened(said: &[u8], field: &str, is_empty: bool) -> Option<Vec<u8>> {
     let text = String::from_utf8_lossy(said);
     let (head, body) = text.split_once("\r\n\r\n")?;

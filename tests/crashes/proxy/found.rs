@@ -1,4 +1,4 @@
-//! What random stories have found, each as short as it can be told.
+//! Bugs that random stories have found, each as a minimal story.
 
 use pushplan::nouns::level::Level;
 
@@ -8,7 +8,7 @@ use super::story::World;
 
 const LEVELS: [Level; 2] = [Level::Documented, Level::Extended];
 
-/// Declares one thing, applies it, edits it, applies that with one fault, and looks at what a calm end makes of it.
+/// Declares one thing, applies it, edits it, applies the edit with one fault, and checks the calm end.
 fn story(level: Level, kind: Kind, edit: fn(&mut Declared), on: On, nth: usize, fault: Fault) {
     let mut world = World::new(level, 0);
     let line = world.declared.add(kind, world.today, &mut world.dice);
@@ -28,7 +28,7 @@ fn remove(declared: &mut Declared) {
     declared.remove(0);
 }
 
-/// Several stories side by side: most of their time is spent waiting.
+/// Runs several stories in parallel, because they mostly wait.
 fn each<T: Copy + Send + Sync>(cases: &[T], story: impl Fn(T) + Sync) {
     std::thread::scope(|scope| {
         for case in cases {

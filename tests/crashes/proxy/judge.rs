@@ -1,4 +1,4 @@
-//! What must hold: judged by what devices received and by what the service holds.
+//! The invariants: checked by the messages that devices received and by the content of the service.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::service::{Device, Object, planted_mark};
 use super::story::World;
 use super::yaml::time_of;
 
-/// Everything of others that was touched.
+/// Every unmanaged object that was changed.
 pub fn untouched(world: &World) -> Vec<String> {
     let mut wrong = Vec::new();
     for (then, now) in world.service.planted() {
@@ -41,8 +41,8 @@ pub fn untouched(world: &World) -> Vec<String> {
     wrong
 }
 
-/// Everything that the service holds and that is not declared, and the other way round, except for what the program itself
-/// reports as left to do.
+/// Every difference between the service and the declarations, except those that the program itself reports as remaining
+/// work.
 pub fn holds(world: &World, code: i32, left: &[(String, String)]) -> Vec<String> {
     let mut wrong = Vec::new();
     if code == 0 && !left.is_empty() {
@@ -84,7 +84,7 @@ pub fn holds(world: &World, code: i32, left: &[(String, String)]) -> Vec<String>
     wrong
 }
 
-/// Whether a thing is on the service once, as it is declared.
+/// Whether a thing is on the service exactly once, as declared.
 fn held(world: &World, thing: &Thing, objects: &[Object], devices: &BTreeMap<String, Device>) -> Result<(), String> {
     let has = |id: &str, group: &str, tag: &str| {
         devices.get(id).is_some_and(|device| device.tags.get(group).is_some_and(|tags| tags.contains(tag)))
@@ -172,7 +172,7 @@ pub fn received(world: &World) -> Vec<String> {
         for (device, alerts) in alerts.iter().filter(|(_, alerts)| alerts.len() > 1) {
             wrong.push(format!("{device} received {alerts:?}"));
         }
-        // Two audiences need not have a device in common.
+        // Two audiences may have no device in common.
         let times = sent.iter().filter(|push| push.contains(&mark)).count();
         if mark.starts_with('q') && times > 1 {
             wrong.push(format!("{mark} was sent {times} times"));

@@ -1,4 +1,4 @@
-//! A person who looks at the service and says truthfully what became of something in an unknown state.
+//! A person who looks at the service and reports truthfully the result of requests in an unknown state.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::story::{Ran, World};
 
 impl World {
-    /// Resolves what an apply asks a person about. Whether anything was resolved.
+    /// Resolves the questions of an apply. Returns whether there were any.
     pub fn resolve(&mut self, ran: &Ran) -> bool {
         let text = format!("{}\n{}", ran.stdout, ran.stderr);
         let asked = text.split("pushplan resolve ").skip(1).filter_map(|rest| rest.split_whitespace().next());
@@ -23,7 +23,8 @@ impl World {
         is_resolved
     }
 
-    /// What a person finds: the one object of this thing that the ledger does not know, none, or no answer if there are several.
+    /// The finding of a person: the one object of this thing that the ledger does not know, none, or no answer if there
+    /// are several.
     fn verdict(&mut self, address: &str) -> Option<Vec<String>> {
         let thing = self.declared.all_ever().find(|thing| thing.addresses().iter().any(|one| one == address))?.clone();
         let ledger = self.run(&["ledger", "export"], Vec::new());

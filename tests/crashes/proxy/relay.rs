@@ -1,4 +1,4 @@
-//! Stands between the program and the service, and does what the rules of a run ask for.
+//! A relay between the program and the service, which applies the rules of a run.
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::faults::{self, Fault, Rule, When};
 
-/// No process takes longer to start, or to end once it is killed.
+/// The maximal time in which a process starts, or ends after it was killed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
@@ -26,20 +26,20 @@ struct Shared {
 #[derive(Default)]
 struct State {
     rules: Vec<Rule>,
-    /// The process that runs, once it is known.
+    /// The running process, once it is known.
     pid: Option<Pid>,
-    /// Requests that reach the service when the process has ended.
+    /// Requests that reach the service after the process has ended.
     late: Vec<Asked>,
     told: Vec<String>,
     /// Paths of the writes that had a fault.
     struck: Vec<String>,
-    /// How many runs were prepared for.
+    /// The number of prepared runs.
     runs: u64,
 }
 
-/// What passed the proxy in a run.
+/// The requests of a run.
 pub struct Traffic {
-    /// Every write, and every request with a fault, with what became of it.
+    /// Every write, and every request with a fault, with its result.
     pub told: Vec<String>,
     /// Paths of the writes that had a fault.
     pub struck: Vec<String>,
@@ -53,7 +53,7 @@ impl Proxy {
         Self { port, shared }
     }
 
-    /// Prepares for a run: nothing of the last one is left.
+    /// Prepares for a run, and discards the state of the last one.
     pub fn prepare(&self, rules: Vec<Rule>) {
         let mut state = self.shared.lock();
         *state = State { rules, runs: state.runs + 1, ..State::default() };
@@ -64,7 +64,7 @@ impl Proxy {
         self.shared.changed.notify_all();
     }
 
-    /// The process has ended: what was late arrives now.
+    /// Reports that the process has ended: late requests arrive now.
     pub fn ended(&self) -> Traffic {
         let mut state = self.shared.lock();
         let next = State { runs: state.runs, ..State::default() };
@@ -84,7 +84,7 @@ impl Shared {
         self.state.lock().expect("sound")
     }
 
-    /// The fault for a request. All rules count all requests of their sort.
+    /// The fault for a request. All rules count all requests of their kind.
     fn fault(&self, asked: &Asked) -> Option<Fault> {
         let mut state = self.lock();
         let mut hit = None;

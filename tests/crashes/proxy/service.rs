@@ -1,4 +1,4 @@
-//! The built-in service in this process, with a clock that stands still, looked at from behind the API.
+//! The built-in service in this process, with a stopped clock, and inspected without its API.
 
 use std::collections::BTreeMap;
 
@@ -17,20 +17,20 @@ use super::yaml::time_of;
 
 pub const KEY: &str = "proxy-application-key0";
 pub const SECRET: &str = "proxy-master-secret-00";
-/// Everything was sent by this day.
+/// The day by which everything was sent.
 pub const LAST_DAY: usize = 400;
-/// The pushes that people make in the dashboard are sent on this day.
+/// The day on which pushes from the dashboard are sent.
 const DASHBOARD_DAY: usize = 300;
 
 pub struct Service {
     running: Option<Running>,
     client: Client,
     runtime: Runtime,
-    /// What people made in the dashboard, as it was then.
+    /// The objects that were created in the dashboard, in their original state.
     planted: Vec<Object>,
 }
 
-/// Something that the service lists by an id of its own.
+/// An object that the service lists by its own id.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object {
     pub kind: Kind,
@@ -39,7 +39,7 @@ pub struct Object {
     pub content: Value,
 }
 
-/// A device as far as the manifests can change it.
+/// A device, with the properties that manifests can change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Device {
     pub tags: Tags,
@@ -48,7 +48,7 @@ pub struct Device {
     pub is_installed: bool,
 }
 
-/// What the n-th thing that people made in the dashboard carries.
+/// The mark of the n-th object created in the dashboard.
 pub fn planted_mark(number: usize) -> String {
     format!("x{number:03}v")
 }
@@ -91,7 +91,7 @@ impl Service {
         self.running().address.port()
     }
 
-    /// Some devices, and people, tags and channels that nobody declares.
+    /// Adds some devices, and people, tags and channels that are not declared.
     fn populate(&self) {
         for (number, tags) in [&["vip"][..], &["vip", "new"], &["new"], &[]].into_iter().enumerate() {
             let device_type = ["ios", "android"][number % 2];
@@ -143,7 +143,7 @@ impl Service {
         self.ask(Method::POST, path, body)
     }
 
-    /// Creates something with this name in the dashboard. It says something else than all that is declared.
+    /// Creates an object with this name in the dashboard. Its content differs from all declarations.
     pub fn plant(&mut self, kind: Kind, name: &str) -> String {
         let word = format!("{}1", planted_mark(self.planted.len()));
         let notification = json!({ "alert": format!("From the dashboard {word}") });
@@ -181,7 +181,7 @@ impl Service {
         self.running().engine.read(|state, _| look(state.app(KEY).expect("the application")))
     }
 
-    /// All that has an id of the service's own.
+    /// All objects with an id of the service.
     pub fn objects(&self) -> Vec<Object> {
         self.look(|app| {
             let mut all = Vec::new();
@@ -210,7 +210,7 @@ impl Service {
         })
     }
 
-    /// What people made in the dashboard: as it was, and as it is now, if it is there.
+    /// The objects that were created in the dashboard: their original state, and their current one, if they exist.
     pub fn planted(&self) -> Vec<(Object, Option<Object>)> {
         let now = self.objects();
         let found =
@@ -245,7 +245,7 @@ impl Service {
         self.look(|app| app.legacy_tags.get(tag).is_some())
     }
 
-    /// All pushes that was sent, as JSON texts.
+    /// All pushes that were sent, as JSON texts.
     pub fn sent(&self) -> Vec<String> {
         self.look(|app| app.sent.iter().map(|(_, sent)| sent.push.to_string()).collect())
     }

@@ -16,7 +16,7 @@ use super::relay::{Proxy, Traffic};
 use super::service::{KEY, LAST_DAY, SECRET, Service};
 use super::yaml::FIRST_DAY;
 
-/// Calm applies after the last fault. Between them, a person resolves what is in an unknown state.
+/// The number of calm applies after the last fault. Between them, a person resolves requests in an unknown state.
 const CALM: usize = 5;
 
 pub struct Story {
@@ -40,7 +40,7 @@ pub struct World {
     pub told: Vec<String>,
 }
 
-/// How a run of the binary ended.
+/// The result of a run of the binary.
 pub struct Ran {
     /// No code: it was killed.
     pub code: Option<i32>,
@@ -53,12 +53,12 @@ impl Story {
         Self { level, seed, told: Vec::new() }
     }
 
-    /// What happened, line by line.
+    /// The events of the story, line by line.
     pub fn told(&self) -> String {
         self.told.join("\n")
     }
 
-    /// Lives through the story. An error says what must never happen and did.
+    /// Runs the story. An error describes a violated invariant.
     pub fn run(&mut self) -> Result<(), String> {
         let mut world = World::new(self.level, self.seed);
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| world.live()));
@@ -78,7 +78,7 @@ impl World {
         let api = if level == Level::Documented { "documented" } else { "extended" };
         let quick = "settle = \"1s\"\nsend_within = \"2s\"\nlease = \"4s\"\nmax_deletes = 1000\n";
         let (target, mut environment) = match is_built_in {
-            // Only of the service of a project is the clock known: so pushes are sent in the midst of such a story.
+            // Only the clock of a project's own service is known, so pushes are sent during such a story.
             true => ("[targets.local]\n".to_owned(), Vec::new()),
             false => (
                 format!("[targets.remote]\nbase_url = \"{origin}\"\nledger = \"file:\"\n"),
@@ -136,7 +136,7 @@ impl World {
             if let Some(struck) = self.struck.pop().filter(|_| self.dice.once_in(2)) {
                 rules.extend(Rule::about(&struck, &mut self.dice));
             }
-            // Two proofs are asked for before something is held to be gone. No client is safe from a service that lies twice.
+            // A resource counts as gone only after two proofs. No client is safe from a service that lies twice.
             let mut lies = 0;
             rules.retain(|rule| {
                 lies += usize::from(rule.lies());
@@ -153,7 +153,7 @@ impl World {
         if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
     }
 
-    /// The calm end of a story. Returns all that is wrong then.
+    /// The calm end of a story. Returns all violations.
     pub fn end(&mut self) -> Result<Vec<String>, String> {
         let mut wrong = Vec::new();
         let code = self.calm(&mut wrong)?;
@@ -164,7 +164,7 @@ impl World {
         Ok(wrong)
     }
 
-    /// Something happens between two applies: edits, and sometimes other people's work or the passing of time.
+    /// Events between two applies: edits, and sometimes changes by other people or the passing of time.
     fn happen(&mut self) {
         for _ in 0..self.dice.below(4) {
             let line = self.declared.edit(self.today, &mut self.dice);
@@ -173,7 +173,7 @@ impl World {
         if self.dice.once_in(4) && !self.declared.things.is_empty() {
             let place = self.dice.below(self.declared.things.len());
             let thing = self.declared.things[place].clone();
-            // Before the first apply of a thing, a namesake would be a collision, which is refused at once.
+            // Before the first apply of a thing, a namesake would be a collision, which is refused immediately.
             let is_there = self.service.objects().iter().any(|object| object.carries(&thing.mark()));
             if thing.kind.has_namesakes() && is_there {
                 let line = self.service.plant(thing.kind, thing.service_name());
@@ -187,7 +187,7 @@ impl World {
         }
     }
 
-    /// Applies without faults until nothing is left, or nothing more can be done. Returns the last exit code.
+    /// Applies without faults until nothing is left, or there is no more progress. Returns the last exit code.
     fn calm(&mut self, wrong: &mut Vec<String>) -> Result<i32, String> {
         self.tell("From here on, nothing goes wrong.".to_owned());
         let mut code = -1;
@@ -202,7 +202,7 @@ impl World {
         if matches!(code, 0 | 6 | 7) { Ok(code) } else { Err(format!("a calm apply ended with {code}")) }
     }
 
-    /// Everything is sent that is still to are sent, and every pipeline is started once.
+    /// Sends everything that is still to be sent, and starts every pipeline once.
     fn finish(&mut self) {
         let things: Vec<_> = self.declared.all_ever().cloned().collect();
         for thing in things.iter().filter(|thing| thing.kind == Kind::Pipeline) {
@@ -212,7 +212,7 @@ impl World {
         self.today = LAST_DAY;
     }
 
-    /// The addresses that the program itself says are not as declared.
+    /// The addresses that the program itself reports as different from their declaration.
     fn left(&mut self) -> Result<Vec<(String, String)>, String> {
         let ran = self.run(&["plan", "--format", "json"], Vec::new());
         let plan: Value =
@@ -231,7 +231,7 @@ impl World {
         self.folder.write("messages.yaml", self.declared.manifest());
     }
 
-    /// Saves a plan and applies it, as a job for a pull request does.
+    /// Saves a plan and applies it, like a job for a pull request.
     fn apply_saved(&mut self, rules: Vec<Rule>) -> Ran {
         self.write();
         let reads = rules.iter().filter(|rule| !matches!(rule.on, On::Write | On::Delete)).cloned().collect();

@@ -1,4 +1,4 @@
-//! What one client knows of what it wrote: what must be there, what may be there, and what must be gone.
+//! One client's knowledge of its writes: the objects that must exist, that may exist, and that must be gone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 
 use super::process::{Broken, Talker};
 
-/// Things of one kind. Each client's have names that begin with its own.
+/// The objects of one kind. Each client's names begin with its own name.
 #[derive(Default)]
 struct Things {
-    /// By id: the names that it may have, and whether it may be gone.
+    /// By id: the possible names, and whether the object may be gone.
     known: BTreeMap<String, (Vec<String>, bool)>,
-    /// Names of what was to be made, by requests that were not answered, and how many each would have made.
+    /// The names in creations without an answer, and the number of objects in each request.
     pending: Vec<(String, usize)>,
 }
 
 impl Things {
-    /// Compares with what is listed, and from then on knows it for certain.
+    /// Compares with the listed objects, which are certain from then on.
     fn check(&mut self, kind: &str, listed: BTreeMap<String, String>) {
         for (id, (names, may_be_gone)) in &self.known {
             match listed.get(id) {
@@ -48,17 +48,17 @@ pub struct Ledger {
     segments: Things,
     templates: Things,
     pipelines: Things,
-    /// The pipelines that its tag sets off, at once and a little later.
+    /// The pipelines that its tag triggers, immediately and a little later.
     triggered: [String; 2],
-    /// Whether its channel has the tag, as far as is known.
+    /// Whether its channel has the tag, as far as known.
     tagged: bool,
-    /// Whether a request that changes that was not answered.
+    /// Whether a request that changes this was not answered.
     in_doubt: bool,
-    /// How often the tag was added.
+    /// The number of times that the tag was added.
     added: usize,
-    /// The ids and push ids of schedules that wait for their time or have been sent.
+    /// The ids and push ids of schedules that are pending or were sent.
     scheduled: Vec<(String, String)>,
-    /// Pushes that were sent at once.
+    /// Pushes that were sent immediately.
     pushed: Vec<String>,
 }
 
@@ -98,7 +98,7 @@ impl Ledger {
         }
     }
 
-    /// Writes until there is no answer, and says how many writes were answered.
+    /// Writes until there is no answer, and returns the number of answered writes.
     pub async fn write_until_broken(&mut self, talker: &Talker) -> usize {
         let mut done = 0;
         while self.write(talker).await.is_ok() {
@@ -156,7 +156,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// All three or none.
+    /// Creates all three or none.
     async fn three_pipelines(&mut self, talker: &Talker, name: String) -> Result<(), Broken> {
         let push = json!({ "audience": "triggered", "device_types": "all", "notification": { "alert": "a" } });
         let one =
@@ -200,7 +200,7 @@ impl Ledger {
         self.tagged = tagged;
     }
 
-    /// Two that fall due in a second or two.
+    /// Creates two that are due in a second or two.
     async fn schedule(&mut self, talker: &Talker) -> Result<(), Broken> {
         let time = Timestamp::now().round(Unit::Second).expect("a time") + (1 + self.dice.below(2) as i64).seconds();
         let time = time.strftime("%Y-%m-%dT%H:%M:%S").to_string();
@@ -213,7 +213,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether the service has all that it acknowledged, and nothing that nobody asked for.
+    /// Checks that the service has everything that it acknowledged, and nothing that was not requested.
     pub async fn check_all(ledgers: &mut [Ledger], talker: &Talker) {
         let segments = talker.all("/api/segments", "segments").await;
         let templates = talker.all("/api/templates", "templates").await;
@@ -248,7 +248,7 @@ impl Ledger {
         }
     }
 
-    /// Whether every push that was sent was sent once, and every one that was to be sent has been, once it is time.
+    /// Checks that every push was sent at most once, and every scheduled one was sent when due.
     pub async fn check_sent(ledgers: &[Ledger], talker: &Talker, all: bool) {
         let list = "/api/reports/responses/list?start=2020-01-01&end=2100-01-01&limit=1000";
         let mut by_group: BTreeMap<String, usize> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Two hundred times `kill -9` while clients write: what was acknowledged is there, nothing is half there, and no push is
-//! sent twice.
+//! `kill -9` two hundred times while clients write: acknowledged writes are there, nothing is incomplete, and no push
+//! is sent twice.
 
 mod ledger;
 mod process;
@@ -56,7 +56,7 @@ async fn nothing_that_was_acknowledged_is_lost_or_done_twice() {
         }
     }
     assert!(acknowledged > 2 * KILLS, "{acknowledged} writes were acknowledged: too few to say anything");
-    // Whatever was to be sent later has been sent by now.
+    // Every scheduled push was sent by now.
     tokio::time::sleep(Duration::from_secs(4)).await;
     Ledger::check_sent(&ledgers, &process.talker(&client), true).await;
     process.kill();

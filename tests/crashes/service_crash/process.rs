@@ -1,4 +1,4 @@
-//! The real service in a process of its own, and the file that it leaves behind.
+//! The real service in a separate process, and the file that it leaves behind.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -39,12 +39,12 @@ fn spawn(data: &Path) -> Child {
 }
 
 impl Process {
-    /// Starts it and waits until it says where it listens.
+    /// Starts it and waits until it prints its address.
     pub async fn start(data: &Path) -> Self {
         let mut child = spawn(data);
         let output = child.stdout.take().expect("piped");
         let (found, origin) = tokio::sync::oneshot::channel();
-        // All that it prints is read: one who stops listening would end it.
+        // All output is read, because the service would end if nobody read it.
         std::thread::spawn(move || {
             let mut found = Some(found);
             for line in BufReader::new(output).lines().map_while(Result::ok) {
@@ -77,14 +77,14 @@ impl Process {
     }
 }
 
-/// A client that is told when the service is gone.
+/// A client that detects when the service is gone.
 #[derive(Clone)]
 pub struct Talker {
     client: Client,
     origin: String,
 }
 
-/// There was no answer: nobody knows whether it was done.
+/// There was no answer, so the result is unknown.
 #[derive(Debug)]
 pub struct Broken;
 
@@ -101,7 +101,7 @@ impl Talker {
         Ok((status, serde_json::from_str(&text).unwrap_or_default()))
     }
 
-    /// A change that must be right, if it is answered.
+    /// A change that must succeed if it is answered.
     pub async fn change(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, Broken> {
         let (status, answer) = self.send(method, path, body).await?;
         assert!((200..300).contains(&status), "{path}: {status} {answer:#}");
@@ -125,8 +125,8 @@ impl Talker {
     }
 }
 
-/// The file as the kill left it is whole, and what it tells of pushes agrees with itself. A copy is looked at, so that the
-/// service finds what it left.
+/// Checks that the file after a kill is intact and its records of pushes are consistent. Works on a copy, so that the
+/// service finds the original.
 pub fn check_file(data: &Path, thoroughly: bool) {
     let folder = tempfile::tempdir().expect("a folder");
     let copy = folder.path().join("data");

@@ -1,4 +1,4 @@
-//! What is written for people says exactly what it was written from, in the layout that `pushplan fmt` makes.
+//! Manifests written by pushplan mean exactly what they were written from, in the layout of `pushplan fmt`.
 
 mod specs;
 mod texts;
@@ -22,7 +22,7 @@ fn settings(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// The canonical specs that a text declares, by kind and key. Nothing may be wrong with it.
+/// The canonical specs that a text declares, by kind and key. The text must have no findings.
 fn canonical(text: &str) -> BTreeMap<(String, String), Value> {
     let input = Input { name: "all.yaml".into(), from: InputSource::Bytes(text.as_bytes().to_vec()) };
     let (mut sources, mut findings) = (Sources::default(), Findings::default());
@@ -49,7 +49,7 @@ fn authored(specs: &BTreeMap<(String, String), Value>) -> String {
     write::manifest(sections)
 }
 
-/// What `pushplan fmt` makes of a text.
+/// A text after `pushplan fmt`.
 fn laid_out(text: &str) -> String {
     let mut sources = Sources::default();
     let file = sources.add(Source::new("all.yaml", text));

@@ -7,12 +7,12 @@ use proptest::prelude::*;
 use proptest::{option, sample};
 use serde_json::{Map, Value, json};
 
-/// Those of them that something can be known by.
+/// Awkward texts that can be names.
 fn name() -> impl Strategy<Value = String> {
     awkward().prop_filter("a name", |text| !text.trim().is_empty())
 }
 
-/// Texts that some reader of YAML takes for something else, and any others.
+/// Texts that some YAML reader interprets as something else, and arbitrary ones.
 pub fn awkward() -> BoxedStrategy<String> {
     let words = vec![
         "no",
@@ -160,7 +160,7 @@ pub fn awkward() -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// A key that is not one of YAML's own and holds no variable.
+/// A key that is not special in YAML and contains no variable.
 fn key() -> impl Strategy<Value = String> {
     awkward().prop_filter("not one that can stand in a manifest", |key| key != "<<" && !key.contains("${"))
 }
@@ -184,7 +184,7 @@ pub fn value() -> BoxedStrategy<Value> {
     .boxed()
 }
 
-/// Fields that the contract does not describe. Their names are near to none that it does.
+/// Fields that the API contract does not describe. Their names are not similar to known ones.
 fn rest() -> impl Strategy<Value = Map<String, Value>> {
     let says_something = |value: &Value| !value.is_null() && *value != json!({});
     let inner = value().prop_filter("what says nothing is left out", says_something);

@@ -1,4 +1,4 @@
-//! What people get to read, to the letter.
+//! The exact text that users get to read.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ fn times_are_written_as_people_read_them() {
         "alert": "Two\nlines cost ${5}", "expiry": { "scheduled_time": "2035-01-01T0900" },
     } });
     let spec = json!({ "name": "Sale", "schedule": [{ "scheduled_time": "2035-01-01T0900" }], "push": push });
-    // What is passed through is no time.
+    // A field that is passed through is not a time.
     assert_eq!(
         written("scheduled_pushes", "sale", &spec),
         "scheduled_pushes:\n  sale:\n    name: Sale\n    schedule: {scheduled_time: 2035-01-01T09:00}\n    push:\n      audience: all\n      device_types: all\n      notification:\n        alert: |-\n          Two\n          lines cost $${5}\n        expiry: {scheduled_time: \"2035-01-01T0900\"}\n"

@@ -1,4 +1,4 @@
-//! Single differences: spellings that mean the same, and pairs that only look alike.
+//! Single differences: spellings with the same meaning, and pairs that only look the same.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::canonical;
 
-/// A scheduled push with these fields beside audience and devices.
+/// A scheduled push with these fields, an audience and device types.
 fn push(fields: &str) -> String {
     format!(
         "scheduled_pushes: {{a: {{schedule: {{scheduled_time: 2035-01-01T09:00}}, \

@@ -1,4 +1,4 @@
-//! However a project is written, its canonical specs are the same; and however it is damaged, it is read without a panic.
+//! Every spelling of a project has the same canonical specs; and every damaged project is read without a panic.
 
 mod equal;
 
@@ -29,7 +29,7 @@ fn read(texts: Vec<Vec<u8>>, project: &str) -> Manifests {
     manifest::read(project, inputs, sources, findings)
 }
 
-/// The canonical spec of every resource, by address. Nothing may be wrong with any of them.
+/// The canonical spec of every resource, by address. None may have findings.
 fn canonical(texts: &[String]) -> BTreeMap<String, Value> {
     let manifests = read(texts.iter().map(|text| text.clone().into_bytes()).collect(), "[targets.local]\n");
     let (desired, found) = manifests.resolve(Some("local"));
@@ -59,7 +59,7 @@ proptest! {
     }
 }
 
-/// Does all that can be done with what was read.
+/// Uses everything that was read.
 fn use_fully(manifests: &Manifests) {
     let targets = manifests.project.target_names().into_iter().map(Some).chain([None]);
     let now: Timestamp = "2026-11-15T12:00Z".parse().expect("a time");
@@ -100,7 +100,7 @@ sale = \"20 %\"
 [targets.staging]
 ";
 
-/// A text with some of its pieces removed, doubled, moved or replaced by characters that mean something.
+/// A text with some of its pieces removed, doubled, moved or replaced by special characters.
 fn damaged(text: &str, choices: &mut Choices) -> Vec<u8> {
     const PIECES: &[&[u8]] = &[
         b":",
@@ -194,7 +194,7 @@ proptest! {
     }
 }
 
-/// Projects to damage. Making one takes longer than reading it, so that there are few.
+/// Projects to damage. Creating one takes longer than reading it, so there are few.
 static SAMPLES: std::sync::LazyLock<Vec<Vec<Meant>>> = std::sync::LazyLock::new(|| {
     use proptest::strategy::{Strategy, ValueTree};
     let mut runner = proptest::test_runner::TestRunner::deterministic();

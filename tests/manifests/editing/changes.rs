@@ -1,5 +1,5 @@
-//! Changes of any sort on any manifest: of sets, groups, devices and times, of parts that come and go, and of values
-//! that are in several places.
+//! Arbitrary changes on arbitrary manifests: of sets, groups, devices and times, of parts that are added or removed,
+//! and of values with several positions.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ use super::{edited, read, spec};
 use crate::generated::meaning::{Meant, project};
 use crate::generated::writing::{Choices, somehow};
 
-/// One thing that someone does in the dashboard: where, and what is there then.
+/// One change in the dashboard: its path, and the new value.
 #[derive(Clone, Debug)]
 struct Deed {
     path: String,
-    /// `None`: it is removed.
+    /// `None` if it is removed.
     now: Option<Value>,
-    /// It was there before, and has another value.
+    /// The value existed before, and differs.
     is_change: bool,
 }
 
-/// Everything that can be done to a spec in one step, of what `texts` leaves out.
+/// All single changes of a spec, except those of `texts`.
 fn deeds(value: &Value, key: &str, path: &str, all: &mut Vec<Deed>) {
     let mut deed = |path: String, now: Option<Value>, is_change: bool| all.push(Deed { path, now, is_change });
     match (key, value) {
@@ -102,7 +102,7 @@ fn done(spec: &Value, Deed { path, now, .. }: &Deed) -> Value {
     spec
 }
 
-/// The canonical form of a spec; `None` where manifests cannot say it.
+/// The canonical form of a spec; `None` if manifests cannot express it.
 fn canonical(spec: &Value, address: &Address) -> Option<Value> {
     let kind = pushplan::kinds::kind(&address.kind).expect("a kind");
     let key = At::new(address.key.clone(), Span::NONE);
@@ -140,7 +140,7 @@ fn remarks(texts: &BTreeMap<String, String>) -> Vec<String> {
     texts.iter().flat_map(|(name, text)| text.lines().filter_map(of).map(move |it| format!("{name} {it}"))).collect()
 }
 
-/// The lines that go and those that come. What stays between them is neither.
+/// The removed and the added lines. Unchanged lines between them are not included.
 fn changed_lines(old: &str, new: &str) -> (Vec<String>, Vec<String>) {
     let diff = TextDiff::from_lines(old, new);
     let of = |tag: ChangeTag| {
@@ -179,9 +179,9 @@ fn one_deed(project: &[Meant], seed: u64, pick: usize) -> Result<(), TestCaseErr
     let left = remarks(&after);
     let lost: Vec<String> = remarks(&before).into_iter().filter(|remark| !left.contains(remark)).collect();
     prop_assert_eq!(lost.len(), settled.remarks_gone.values().sum::<usize>(), "{:?} {}", lost, said);
-    // A remark behind the item of a set is about that very item, and goes with it.
+    // A remark after an item of a set is about that item, and is removed with it.
     let is_item = deed.is_change && deed.path.rsplit('/').next().is_some_and(|key| key.parse::<usize>().is_ok());
-    // Of an item that is written several times, all but one go.
+    // Of an item that occurs several times, all but one are removed.
     let items = |lines: &[String]| lines.iter().filter(|line| line.trim_start().starts_with('-')).count();
     // Where one member takes the place of all, its members may be what is left of the others.
     let is_collapsed =
@@ -189,15 +189,15 @@ fn one_deed(project: &[Meant], seed: u64, pick: usize) -> Result<(), TestCaseErr
     let is_told =
         is_collapsed || is_item && (lost.iter().any(|remark| remark.contains("# why")) || items(&gone) > items(&come));
     prop_assert!(deed.now.is_none() || lost.is_empty() || is_told, "{:?} {}", lost, said);
-    // A block of text is a sign and a line; an order that says nothing may put a new thing behind others.
+    // A block of text is an indicator and a line; if the order has no meaning, a new item may be put after others.
     let block = gone.iter().any(|line| line.contains('|')) || come.iter().any(|line| line.contains('|'));
-    // Of a set, the same item may be written up to three times.
+    // In a set, the same item may occur up to three times.
     let most = if deed.path.ends_with("/0") { 3 } else { 1 };
     prop_assert!(!deed.is_change || block || gone.len() <= most || is_another, "{}", said);
     Ok(())
 }
 
-/// A value that stands in several places is told with both, or it is edited where it stands alone. Nothing else ever changes.
+/// A value with several positions is reported with both, or it is edited where it occurs alone. Nothing else changes.
 fn one_of_several(project: &[Meant], seed: u64, pick: usize, new: &str) -> Result<(), TestCaseError> {
     let meant = &project[pick % project.len()];
     let address = Address::new(meant.kind, meant.key.clone());
@@ -208,7 +208,7 @@ fn one_of_several(project: &[Meant], seed: u64, pick: usize, new: &str) -> Resul
     let mut live = specs[&address].clone();
     let mut paths = Vec::new();
     texts(&live, "", &mut paths);
-    // An item of a set may are in it twice.
+    // An item of a set may occur twice in it.
     prop_assume!(!paths.is_empty() && address.kind != "tags");
     let path = &paths[pick % paths.len()];
     *live.pointer_mut(path).expect("a value") = new.into();

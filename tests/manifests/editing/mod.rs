@@ -1,4 +1,4 @@
-//! Manifests that people wrote, edited in place: only what differs changes, and all else stays to the byte.
+//! Manifests of users, edited in place: only the differences change, and all other bytes stay.
 
 mod changes;
 mod random;
@@ -47,7 +47,7 @@ fn spec(manifests: &Manifests, address: &Address) -> Value {
         .canonical()
 }
 
-/// What becomes of some texts where one resource is something else on the service.
+/// The edit of some texts for one resource that differs on the service.
 fn edited(texts: &BTreeMap<String, String>, address: &Address, live: &Value) -> (Placed, Settled) {
     let manifests = read(texts);
     let desired = spec(&manifests, address);

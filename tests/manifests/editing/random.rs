@@ -1,4 +1,4 @@
-//! On any manifest, one value that changed is one line that changes, or one block of text.
+//! In any manifest, one changed value is one changed line, or one block of text.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::{edited, read, spec};
 use crate::generated::meaning::{Meant, project};
 use crate::generated::writing::{Choices, somehow};
 
-/// Texts of a spec that stand for themselves: each changes alone. Of sets, an item may stand twice.
+/// Independent texts of a spec: each changes alone. Items of sets may occur twice.
 pub fn texts(value: &Value, path: &str, into: &mut Vec<String>) {
     const OTHERS: [&str; 11] = [
         "scheduled_time",
@@ -63,7 +63,7 @@ pub fn settings(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, max_shrink_time: 20_000, ..ProptestConfig::default() }
 }
 
-/// Whether a stretch of a file is a block of text with its sign, or is in it.
+/// Whether a range of a file is a block of text with its indicator, or is inside one.
 fn is_block(manifests: &Manifests, placed: &pushplan::manifest::edit::Placed) -> bool {
     placed.edits.iter().any(|edit| {
         let text = &manifests.sources.get(edit.file).text;
@@ -111,7 +111,7 @@ fn one_value(project: &[Meant], seed: u64, pick: usize, new: &str) -> Result<(),
     Ok(())
 }
 
-/// Whether manifests can say it at all.
+/// Whether manifests can express it.
 pub fn read_back(live: &Value, address: &Address) -> bool {
     let kind = pushplan::kinds::kind(&address.kind).expect("a kind");
     kind.api.read(live).is_some_and(|read| read.canonical() == *live)
