@@ -1,4 +1,4 @@
-//! Single requests: what is free, what is asked about, and what is said of each answer.
+//! Single requests: reads run directly, writes ask first, and every answer is explained.
 
 use std::process::{Command, Stdio};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const BROKEN: &str = "segments:\n  a: {criteria: {tagg: [\n";
 
-/// A project whose only target is a server that answers as it is told, and the credentials for it.
+/// A project whose only target is a server with scripted answers, and the credentials for it.
 fn far(project: &Project, origin: &str, arguments: &[&str]) -> Ran {
     project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{origin}\"\nledger = \"file:\"\n"));
     let env = [("PUSHPLAN_ORIGIN", origin), ("PUSHPLAN_APP_KEY", "key"), ("PUSHPLAN_MASTER_SECRET", "hunter2-hunter2")];
@@ -96,7 +96,7 @@ fn at_a_terminal_a_write_is_shown_and_asked_about() {
         let output = child.wait_with_output().ok()?;
         Some((output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned()))
     };
-    // `script` makes a terminal; where there is none, there is nothing to see.
+    // `script` creates a terminal; without it, there is nothing to test.
     let Some((code, screen)) = typed("y") else { return };
     assert_eq!(code, Some(7), "{screen}");
     says(
@@ -228,7 +228,7 @@ fn a_write_that_fails_is_sent_once_and_said_to_be_open() {
         says(&ran.stderr, &[words, "check the service before you send it again"]);
         assert_eq!(service.writes(), ["POST /api/segments"]);
     }
-    // A read is tried again until it works.
+    // A read is retried until it succeeds.
     let service = project.faulty("[[fault]]\nkind = \"status\"\nstatus = 500\ntimes = 2\n");
     project.good(&["api", "GET", "/api/segments"]);
     assert_eq!(service.asked().len(), 3);

@@ -1,4 +1,4 @@
-//! Files that declare nothing, and beginning with what the service has.
+//! Files that declare nothing, and projects that start from the content of the service.
 
 use pushplan_testing::{Folder, Project, says};
 use serde_json::Value;

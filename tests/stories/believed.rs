@@ -1,4 +1,4 @@
-//! Which ledgers are used: none that a pull request brings along, and none in a place that only the project file names.
+//! The ledgers that are used: none from a pull request, and none in a location that only the project file names.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -59,7 +59,7 @@ impl Story {
         git(self.project.folder.path(), arguments);
     }
 
-    /// A ledger as an older `adopt` left it: it owns `theirs`, and names no application.
+    /// A ledger as an older `adopt` left it: it manages `theirs`, and names no application.
     fn adopted(&self) {
         let adopted = Adopted {
             address: Address::new("segments", "theirs"),
@@ -79,7 +79,7 @@ impl Story {
         Runtime::new().expect("a runtime").block_on(log.append(&entry)).expect("appended");
     }
 
-    /// What `ledger export` knows.
+    /// The output of `ledger export`.
     fn known(&self) -> Value {
         serde_json::from_str(&self.ends(&["ledger", "export"], 0).stdout).expect("JSON")
     }
@@ -125,7 +125,7 @@ fn a_ledger_that_git_tracks_deletes_nothing() {
     says(&story.run_as(&["doctor"], &[]).stdout, &["git tracks .pushplan/ledger/prod/00000001.json"]);
     assert_eq!(story.service.segments(), ["theirs"]);
     assert_eq!(story.service.writes(), ["POST /api/segments"], "the test's own");
-    // The advice helps: what is left is a ledger without an application, which is the next question.
+    // The advice works: the remaining ledger has no application, which is the next question.
     story.git(&["rm", "-r", "-q", "--cached", ".pushplan"]);
     story.git(&["commit", "-q", "-m", "Without it"]);
     says(&story.ends(&["plan"], 7).stderr, &["does not name their application"]);
@@ -143,20 +143,20 @@ fn notes_that_git_tracks_are_not_believed() {
         fs::remove_dir_all(story.project.folder.path().join(".pushplan")).expect("removed");
         story.ends(&["plan"], 0);
     }
-    // A repository in the place of the folder brings all of its files along.
+    // A repository in place of the folder contains all of its files.
     let story = Story::new();
     story.git(&["init", "-q"]);
     let commit = "c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00";
     story.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{commit},.pushplan")]);
     story.adopted();
     says(&story.ends(&["plan"], 7).stderr, &["git tracks .pushplan/"]);
-    // What pushplan writes itself may be tracked, and all else may not.
+    // Files that pushplan writes itself may be tracked, others may not.
     let story = Story::new();
     story.git(&["init", "-q"]);
     story.ends(&["apply", "--yes"], 0);
     story.git(&["add", "--force", ".pushplan/.gitignore"]);
     story.ends(&["plan"], 0);
-    // A folder of the project with a ledger is one, however it is called.
+    // A folder of the project with a ledger counts, whatever its name.
     story.project.folder.write("state/README", "The ledger goes here.");
     story.ends(&["ledger", "move", "--to", "file:state"], 0);
     story.set("file:state");
@@ -201,7 +201,7 @@ fn every_command_that_begins_a_ledger_names_the_application() {
         let app = story.known()["app"].as_str().expect("a text").to_owned();
         assert!(!app.is_empty(), "{}", story.known());
         says(&story.ends(&["plan"], 0).stdout, &["No changes"]);
-        // In another application, nothing of it is there.
+        // Another application has none of it.
         let env = [("PUSHPLAN_APP_KEY", "another-application-k0")];
         let ran = story.run_as(&["apply", "--yes"], &env);
         assert_eq!(ran.code, 7, "{ran}");
@@ -231,7 +231,7 @@ fn a_folder_outside_of_the_project_needs_a_word_from_outside() {
         for arguments in [&["plan"][..], &["apply", "--yes"], &["history"], &["ledger", "status"]] {
             says(&story.ends(arguments, 7).stderr, &["is outside of the project", "PUSHPLAN_LEDGER_DIR="]);
         }
-        // A word about another folder is none about this one.
+        // A permission for another folder does not apply to this one.
         let others = root.join(".link").display().to_string();
         for allowed in ["", ".", "shared", "/nowhere", &format!("{}x", there.display()), &others] {
             let ran = story.run_as(&["plan"], &[("PUSHPLAN_LEDGER_DIR", allowed)]);
@@ -245,7 +245,7 @@ fn a_folder_outside_of_the_project_needs_a_word_from_outside() {
     assert_eq!(fs::read_dir(&shared).expect("a folder").count(), 0, "nothing was written there");
 }
 
-/// The first bytes that a connection to a database begins with.
+/// The first bytes that are sent to a database.
 fn first_bytes(story: &Story, query: &str, env: &[(&str, &str)]) -> Vec<u8> {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -269,7 +269,7 @@ fn a_project_file_asks_a_database_for_no_less_than_the_environment() {
     for mode in ["require", "verify-full"] {
         assert_eq!(first_bytes(&story, "?sslmode=disable", &[("PGSSLMODE", mode)]), encrypts, "{mode}");
     }
-    // The authority that the environment trusts is the one that counts.
+    // The authority in the environment takes precedence.
     let own = story.project.folder.write("own.pem", "not a certificate");
     story.set(&format!("postgres://ada@127.0.0.1:9/db?sslrootcert={}", own.display()));
     let ran = story.run_as(&["ledger", "status"], &[("PGSSLROOTCERT", "/nowhere/ca.pem")]);

@@ -1,4 +1,4 @@
-//! Which change a plan names as the cause of another audience, and in which rows messages stand.
+//! The change that a plan names as the cause of another audience, and the rows of messages.
 
 use pushplan_testing::{Project, says};
 use serde_json::Value;
@@ -13,7 +13,7 @@ scheduled_pushes:
     push: {audience: {and: [{segment: a}, {not: {segment: dnc}}]}, device_types: [ios], notification: {alert: Hi}}
 ";
 
-/// All words of a plan on one line.
+/// The words of a plan on one line.
 fn words(project: &Project) -> String {
     project.good(&["plan"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -31,7 +31,7 @@ fn a_dropped_exclusion_is_named_before_a_segment_that_changes_too() {
         says(&told, &[&format!("scheduled_pushes/p {class}: an exclusion is loosened."), joins, "excluded until now"]);
         says(&told, &["because the audience of scheduled_pushes/p was edited (messages.yaml:5) because segments/a"]);
     }
-    // Whoever joins because the list shrinks is on it.
+    // People who join because the list shrinks are on the list.
     project
         .write(&LISTS.replace("{criteria: {tag: unsubscribed}}", "{criteria: {and: [{tag: unsubscribed}, {tag: b}]}}"));
     says(
@@ -186,7 +186,7 @@ fn a_channel_that_is_uninstalled_leaves_the_audiences_that_it_was_in() {
     };
     says(&told, &[&row("FEWER"), "because open_channels/till uninstalls the open channel till-1"]);
     assert!(!told.contains("MORE"), "{told}");
-    // One that is new joins them.
+    // A new one is added to them.
     project.good(&["apply", "--yes"]);
     project.write(&format!("{till}{pushes}"));
     let told = project.run(&["plan"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -276,7 +276,7 @@ fn members_that_make_no_difference_are_no_cause() {
             .replace("[y], members: {named_users: {ann: [], bob: []", "[y], members: {named_users: {ann: [], bob: [y]"),
     );
     assert_eq!(first_causes(&project), ["tag_groups/one"]);
-    // A segment that makes no difference is none either, beside members that do.
+    // A segment without an effect is no cause either, next to members with one.
     let with = |tag: &str| {
         format!("segments:\n  s: {{criteria: {{tag: {tag}}}}}\n{base}").replace("{tag: y, group: two}", "{segment: s}")
     };
@@ -313,7 +313,7 @@ scheduled_pushes:
         causes.sort();
         assert_eq!(causes, expected, "{old} becomes {new}");
     }
-    // It says so too if the push itself stays.
+    // It also says so if the push itself is unchanged.
     project.write(&base.replace("alert: \"Hi", "alert: \"Hello"));
     assert_eq!(first_causes(&project), ["templates/t"]);
 }

@@ -108,13 +108,13 @@ experiments:
     says(&ran.stdout, &["Left out:  experiments/e", "is not deleted yet: experiments/e still uses it"]);
     assert_eq!(service.writes(), ["POST /api/segments"]);
     assert_eq!(service.segments(), ["a", "a"]);
-    // Once it is no longer left out, it is changed. The old segment goes with the new one.
+    // When it is no longer left out, it is changed. The old segment is deleted with the new one.
     project.edit("audience: {segment: a}", "audience: {tag: z}");
     let ran = project.good(&["apply", "--yes", "--except", "segments/a"]);
     assert_eq!(changes(&ran), ["± experiments/e"]);
     says(&ran.stdout, &["Left out:  segments/a"]);
     assert_eq!(service.segments(), ["a", "a"]);
-    // An empty project deletes nothing, old or not.
+    // An empty project deletes nothing, neither old nor new.
     let manifest = project.folder.read("messages.yaml");
     project.write("");
     project.good(&["apply", "--yes"]);
@@ -139,7 +139,7 @@ fn what_is_left_out_is_counted_and_is_no_match() {
         (&plan["in_sync"], &plan["counts"]["unchanged"], &plan["counts"]["left_out"]),
         (&false.into(), &4.into(), &1.into())
     );
-    // The exit code is about what the plan would do.
+    // The exit code depends on what the plan would do.
     assert_eq!(project.run(&[&part[..], &["--detailed-exitcode"]].concat()).code, 0);
     assert_eq!(project.run(&["plan", "--detailed-exitcode"]).code, 2);
     project.edit("alert: Hello", "alert: Hi");

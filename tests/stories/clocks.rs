@@ -1,4 +1,5 @@
-//! Machines whose clocks differ: a lease is over once it was observed for its whole length, whatever the clocks say.
+//! Machines with different clocks: a lease has expired when it was observed for its whole length, regardless of the
+//! clocks.
 
 use std::io::{BufRead, BufReader};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use serde_json::json;
 
 const TWO: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n";
 
-/// A run of another machine, whose clock is off by so much. It goes on until the handle is told to stop.
+/// A run on another machine, whose clock is off by a given length. It continues until the handle stops it.
 struct Elsewhere {
     stop: std::sync::mpsc::Sender<()>,
     thread: std::thread::JoinHandle<u64>,
@@ -46,7 +47,7 @@ impl Elsewhere {
         Self { stop, thread }
     }
 
-    /// It was killed. Says how many records there are.
+    /// Kills it. Returns the number of records.
     fn dies(self) -> u64 {
         let _ = self.stop.send(());
         self.thread.join().expect("it ended")
@@ -67,7 +68,7 @@ fn begin(ledger: &Ledger, lease_seconds: i64) -> Record {
     })
 }
 
-/// Another machine, whose clock is off, lost the answer to the creation of `segments/a` and ended.
+/// Another machine, whose clock is off, lost the response to the creation of `segments/a` and ended.
 fn loses_an_answer(project: &Project, clock: SignedDuration, send_within: SignedDuration) {
     let chain = Chain::in_files(project.folder.path(), "local");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -105,7 +106,7 @@ fn a_request_that_another_machine_sent_a_moment_ago_is_waited_for_by_the_own_clo
         let mut note = String::new();
         stderr.read_line(&mut note).expect("a line");
         says(&note, &["An earlier run did not get an answer. Waiting 1"]);
-        // Both lists, a settle time apart, would have been read by the time that this request may arrive.
+        // Both lists, a settle time apart, would already have been read when this request arrives.
         service.post("/api/segments", &json!({ "criteria": { "tag": "a" }, "display_name": "a" }));
         assert_eq!(ended(child).code, 0);
         assert_eq!(service.segments(), ["a"], "clock {minutes} min off");
@@ -119,7 +120,7 @@ fn a_run_whose_clock_is_behind_is_left_alone_for_as_long_as_it_writes() {
     project.good(&["apply", "--yes"]);
     let written = service.writes().len();
     project.folder.write("messages.yaml", "segments:\n  a: {criteria: {tag: a}}\n  c: {criteria: {tag: c}}\n");
-    // By the clock of this machine its lease was over long ago.
+    // By the clock of this machine, its lease expired long ago.
     let other = Elsewhere::begins(&project, 3, SignedDuration::from_secs(-200));
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 8, "{ran}");
@@ -134,7 +135,7 @@ fn a_run_whose_clock_is_behind_is_left_alone_for_as_long_as_it_writes() {
     let chain = Chain::in_files(project.folder.path(), "local");
     let known = tokio::runtime::Runtime::new().expect("a runtime").block_on(chain.position()).expect("a place");
     assert_eq!(known.seq, records, "nobody else wrote a record");
-    // Nobody asked to wait: that a lease seems to be over is reason enough to observe it.
+    // The lease is observed even without `--wait`, because it seems to have expired.
     let ran = project.good(&["apply", "--yes"]);
     says(&ran.stderr, &["did not finish and was probably killed. Waiting 4 s for a new record", "Taking over."]);
     assert_eq!(service.segments(), ["a", "c"]);

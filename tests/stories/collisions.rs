@@ -1,4 +1,4 @@
-//! Things of the same name that are not ours.
+//! Unmanaged resources with the same name.
 
 use pushplan_testing::{Project, changes, says};
 
@@ -74,7 +74,7 @@ fn of_two_with_the_name_one_is_chosen_by_its_id() {
     project.good(&["adopt", "segments/vip", "--id", &second]);
     assert_eq!(service.writes(), Vec::<String>::new());
     assert_eq!(project.changes(&["--only", "segments/*"]), Vec::<String>::new());
-    // The other one is nobody's, and stays.
+    // The other one is unmanaged, and stays.
     project.good(&["apply", "--yes"]);
     assert_eq!(service.segments(), ["vip", "vip"]);
 }
@@ -190,7 +190,7 @@ fn one_thing_is_not_adopted_under_two_addresses() {
     let ran = project.run(&["adopt", "--all-matching"]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["nothing was adopted", "or a name that others have too"]);
-    // Whose it is, a person says.
+    // A person decides which one it is.
     project.good(&["adopt", "segments/a"]);
     assert_eq!(project.changes(&[]), ["+ segments/a2"]);
 }

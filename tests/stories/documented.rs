@@ -1,4 +1,4 @@
-//! A service that offers the contract's verbs alone.
+//! A service with only the documented API.
 
 use pushplan_testing::{Project, Service, changes, says};
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ fn a_segment_is_replaced_with_all_who_name_it_in_order() {
         writes.iter().position(|other| *other == line).unwrap_or_else(|| panic!("{line} in {writes:#?}"))
     };
     let old = at(format!("DELETE /api/experiments/scheduled/{texts}"));
-    // Nothing is deleted before what replaces it can be made, and no segment while something names it.
+    // Nothing is deleted before its replacement can be created, and no segment while it is referred to.
     assert_eq!(writes[..2], ["POST /api/segments", "POST /api/segments"]);
     assert!(old < at("POST /api/experiments".to_owned()), "{writes:#?}");
     assert!(at("POST /api/experiments".to_owned()) < at(format!("DELETE /api/segments/{east}")), "{writes:#?}");
@@ -51,7 +51,7 @@ fn a_segment_is_replaced_with_all_who_name_it_in_order() {
     assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (3 resources).\n");
 }
 
-/// No list shows which segments a push names, and the ledger no longer knows.
+/// No list shows the segments of a push, and the ledger no longer contains them.
 #[test]
 fn who_forgets_a_pending_message_is_told_which_segments_it_needs() {
     let project = Project::documented(
@@ -102,7 +102,7 @@ fn pipelines(service: &Service) -> Vec<Value> {
     all
 }
 
-/// Turns a pipeline off, as someone does in the dashboard.
+/// Turns a pipeline off, like someone in the dashboard.
 fn turn_off(service: &Service, pipeline: &Value) {
     let mut body = json!({"enabled": false});
     for key in ["name", "immediate_trigger", "historical_trigger", "outcome"] {
@@ -129,7 +129,7 @@ fn a_pipeline_is_changed_by_hand_and_its_successor_is_made_once_the_old_one_is_o
         &["Hello → Bye", "turn off or remove the old one", &id, "pushplan apply --done pipelines/remind"],
     );
     service.forget();
-    // Applying goes on with the rest and says what is left.
+    // Apply continues with the rest and reports the remaining steps.
     project.edit("tag: a", "tag: b");
     let ran = project.manual(&["apply", "--yes"]);
     says(&ran.stdout, &["1 manual step left"]);
@@ -281,7 +281,7 @@ fn a_push_under_a_new_key_with_an_edited_text_waits_for_a_person() {
     );
     let pushes = || service.names("/api/schedules", "schedules", "name").len();
     assert_eq!(pushes(), 1, "one message goes out");
-    // One that is clearly another message does not wait.
+    // A message that is clearly different does not wait.
     let other = edited.replace("2035-01-22", "2035-08-01").replace("tag: vip", "tag: gold");
     project.write(&other);
     let ran = project.manual(&["apply", "--yes"]);
@@ -360,12 +360,12 @@ scheduled_pushes:
     // An edit of the new version concerns both.
     project.edit("{or: [{tag: base}, {tag: other}]}", "{or: [{tag: base}, {tag: other}, {tag: third}]}");
     assert_eq!(messages(), ["experiments/texts more", "experiments/texts more", "scheduled_pushes/p more"]);
-    // Back to what it was: the push stays as it is, and the experiment reaches fewer people.
+    // Back to the previous state: the push is unchanged, and the experiment reaches fewer people.
     project.edit("{or: [{tag: base}, {tag: other}, {tag: third}]}", "{tag: base}");
     assert_eq!(messages(), ["experiments/texts fewer", "experiments/texts fewer"]);
 }
 
-/// Each of the messages of a plan: its address, its class, how many devices it reaches before and after, and its causes.
+/// The messages of a plan: address, class, number of devices before and after, and causes.
 fn rows(project: &Project) -> Vec<String> {
     let plan: Value = serde_json::from_str(&project.run(&["plan", "--format", "json"]).stdout).expect("JSON");
     let row = |message: &Value| {
@@ -400,7 +400,8 @@ fn of_several_earlier_versions_each_push_has_its_own() {
     project.good(&["apply", "--yes", "--allow-manual"]);
     project.edit("display_name: East", "display_name: Far east");
     project.good(&["apply", "--yes", "--allow-manual"]);
-    // The first push is held by the first version, which has other people; the second by a version that has the same.
+    // The first push is held by the first version, which has other people; the second by a version that has the same
+    // people.
     assert_eq!(rows(&project), ["scheduled_pushes/p1 different segments/east"]);
 }
 

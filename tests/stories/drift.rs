@@ -1,4 +1,4 @@
-//! What someone changed elsewhere.
+//! Changes made elsewhere.
 
 use pushplan_testing::{Project, changes, says};
 use serde_json::{Value, json};
@@ -175,7 +175,7 @@ templates:
     let ran = project.run(&["drift", "--detailed-exitcode"]);
     assert_eq!(ran.code, 0, "{ran}");
     says(&ran.stdout, &["No drift: local is unchanged since the last apply on", left]);
-    // Without the word of the files it is drift like any other.
+    // If the files cannot be read, it is ordinary drift.
     project.write("templates: {winback: {push: nonsense}}");
     let ran = project.run(&["drift", "--detailed-exitcode"]);
     assert_eq!(ran.code, 2, "{ran}");
@@ -207,7 +207,7 @@ templates:
     let told = project.good(&["plan"]).stdout;
     assert!(!told.contains("your files and on the service"), "{told}");
     assert_eq!(moved(), "service", "{told}");
-    // A field of ours that git alone changed.
+    // A field of a managed resource that only git changed.
     edit("theirs", "Hello");
     project.write(&manifest.replace("Hello", "Hi"));
     let told = project.good(&["plan"]).stdout;
@@ -319,7 +319,7 @@ fn a_part_that_was_removed_is_kept_so_by_a_pull() {
     assert_eq!(drift["changes"][0]["keep"], "pushplan pull tag_groups/loyalty");
     project.good(&["pull", "tag_groups/loyalty"]);
     says(&project.good(&["plan"]).stdout, &["No changes."]);
-    // Nothing is left of it without its only channel: that is for a person to take out.
+    // Without its only channel, nothing is left of it: a person has to remove it.
     let body = json!({"channel_id": "phone", "device_type": "ios", "named_user_id": "ada"});
     service.post("/api/named_users/disassociate", &body);
     says(&project.good(&["drift"]).stdout, &["- named_users/ada ", "to keep    remove it from your files"]);

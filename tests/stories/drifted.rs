@@ -1,4 +1,4 @@
-//! `pushplan drift`, and plans that are not to undo what someone did.
+//! `pushplan drift`, and plans that must not revert changes made on the service.
 
 use pushplan_testing::{Project, Service, says};
 use serde_json::{Value, json};
@@ -45,10 +45,10 @@ fn what_somebody_changed_removed_and_added_is_told_without_a_manifest() {
     retag(&service, "Lapsed", "theirs");
     template(&service, "Hello there my dear friends");
     service.delete(&format!("/api/segments/{}", service.segment_id("buyers")));
-    // What is made in the second of the apply is not newer than it.
+    // A resource created in the same second as the apply does not count as newer.
     std::thread::sleep(std::time::Duration::from_millis(1100));
     service.segment("Blue", "blue");
-    // Neither what the files say nor whether they can be read matters.
+    // Neither the content of the files nor their errors matter.
     for manifest in ["segments: [", ""] {
         project.write(manifest);
         service.forget();
@@ -140,10 +140,10 @@ fn a_plan_that_would_undo_an_edit_is_refused_where_that_is_wanted() {
     project.good(&["apply", "--yes"]);
     template(&service, "Theirs");
     let stop = ["--on-drift", "stop"];
-    // What is in nobody's way is applied all the same.
+    // Changes without drift are applied anyway.
     project.edit("tag: buyer", "tag: shopper");
     project.good(&["apply", "--yes", "--on-drift", "stop", "--except", "templates/winback"]);
-    // What was changed a moment ago is seen with its version stamp only after it has settled.
+    // A recent change is visible through its version stamp only after the settle time.
     std::thread::sleep(std::time::Duration::from_millis(1200));
     service.forget();
     let ran = project.run(&[&["apply", "--yes"][..], &stop].concat());
@@ -166,13 +166,13 @@ fn a_plan_that_would_undo_an_edit_is_refused_where_that_is_wanted() {
     let plan: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!(plan["refused"][0]["guard"], "drift");
 
-    // The target may say it, and the command line has the last word.
+    // The target may set it, and the command line overrides that.
     project
         .folder
         .write("pushplan.toml", "[targets.local]\nsettle = \"1s\"\nsend_within = \"2s\"\non_drift = \"stop\"\n");
     assert_eq!(project.run(&["apply", "--yes"]).code, 7);
     says(&project.good(&["plan", "--on-drift", "overwrite"]).stdout, &["Next: pushplan apply --on-drift overwrite"]);
-    // A saved plan keeps its word.
+    // A saved plan keeps the setting.
     project.refused(&["--out", "stops"]);
     let ran = project.run(&["apply", "stops"]);
     assert_eq!(ran.code, 7, "{ran}");
@@ -191,7 +191,7 @@ fn what_somebody_removed_or_edited_before_it_is_deleted_stops_a_plan_too() {
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["segments/buyers (removed there)"]);
-    // Who gives in has no drift left: both sides are without it.
+    // After the removal from git, no drift is left: neither side has it.
     project.edit("  buyers: {criteria: {tag: buyer}}\n", "");
     template(&service, "Theirs");
     project.edit("templates:\n  winback: {push: {notification: {alert: Hello there my friends}}}\n", "");

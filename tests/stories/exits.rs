@@ -1,4 +1,4 @@
-//! How commands end. Scripts branch on these codes.
+//! The exit codes of commands, on which scripts depend.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -207,7 +207,7 @@ segments:
         let project = Project::new(manifest);
         let service = project.faulty("[[fault]]\nkind = \"delay\"\nms = 2000\nmethod = \"POST\"\n");
         let child = project.start(&["apply", "--yes"]);
-        // The log has a request once it is answered: then the next one is on its way.
+        // A request is in the log once it is answered, so the next one is already under way.
         let began = Instant::now();
         while service.writes().is_empty() {
             assert!(began.elapsed() < Duration::from_secs(120), "a request leaves");

@@ -20,7 +20,7 @@ fn the_shop_is_applied_with_one_command_and_then_there_is_nothing_to_do() {
     // The sample devices have tags.
     let rest = "Not in git: 5 legacy tags; pushplan unmanaged lists them.\n";
     assert_eq!(ran.stdout, format!("No changes. local matches your files (11 resources).\n{rest}"));
-    // What the service stamped was taken in: even the ledger has nothing more to learn.
+    // The service's stamps were recorded: even the ledger needs no update.
     folder.run(&["apply", "--yes"]);
     let before = folder.run(&["history"]).stdout;
     let ran = folder.run(&["apply", "--yes"]);
@@ -89,7 +89,7 @@ fn the_file_that_a_service_suggests_can_be_used_in_a_fresh_project() {
     let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n");
     drop(project.serve_with(&["--data", ".pushplan/service.db"]));
     assert!(project.folder.path().join(".pushplan/service.db").exists());
-    // A folder of the user's own is not made up.
+    // A missing folder that the user names is not created.
     let ran = project.run(&["serve", "--port", "0", "--data", "elsewhere/service.db"]);
     assert_eq!(ran.code, 1, "{ran}");
 }

@@ -1,4 +1,4 @@
-//! What was removed on the service: how soon that is known, and what putting it back means.
+//! Resources that were removed on the service: how soon that is detected, and the effect of creating them again.
 
 use pushplan_testing::{Project, Service, says};
 

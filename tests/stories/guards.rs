@@ -1,4 +1,4 @@
-//! What is refused unless someone says so: exit 7, with numbers and the way out, and nothing was sent.
+//! Changes that need an explicit permission: exit 7, with numbers and help, and nothing is sent.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use pushplan_testing::{Project, Ran, Service, says};
 use serde_json::{Value, json};
 
-/// So many segments.
+/// This number of segments.
 fn segments(count: usize) -> String {
     let mut text = String::from("segments:\n");
     for number in 0..count {
@@ -15,7 +15,7 @@ fn segments(count: usize) -> String {
     text
 }
 
-/// That a plan says what an apply would refuse, in place of naming it as what comes next.
+/// Checks that a plan shows what apply would refuse, instead of naming apply as the next step.
 #[track_caller]
 fn announced(project: &Project, guard: &str, words: &[&str]) {
     let ran = project.refused(&[]);
@@ -28,7 +28,7 @@ fn announced(project: &Project, guard: &str, words: &[&str]) {
     says(&plan["refused"][0].to_string(), &words[..1]);
 }
 
-/// That a plan is refused, and nothing is sent.
+/// Checks that a plan is refused, and nothing is sent.
 #[track_caller]
 fn refused(project: &Project, service: &Service, arguments: &[&str], words: &[&str]) -> Ran {
     service.forget();
@@ -72,7 +72,7 @@ fn a_tag_that_leaves_every_device_needs_a_word() {
     refused(&project, &service, &[], &words);
     project.good(&["apply", "--yes", "--allow-deletes", "1"]);
     assert_eq!(service.get("/api/tags/")["tags"], json!(["gold"]));
-    // Under another name, the old one is deleted as well. Under another key, nothing is.
+    // With another name, the old one is deleted too. With another key, nothing is.
     project.write("tags:\n  gold: {tag: golden}\n");
     refused(&project, &service, &[], &["tags/gold would be deleted and removed from every device"]);
     project.write("tags:\n  golden: {tag: gold}\n");
@@ -111,7 +111,7 @@ fn what_is_protected_stays_also_when_its_whole_block_is_gone() {
     announced(&project, "protect", &words);
     refused(&project, &service, &[], &words);
     refused(&project, &service, &["--allow-deletes", "9"], &words);
-    // The way out that it names.
+    // The advice that it gives.
     project.good(&["apply", "--yes", "--except", "segments/a"]);
     project.write("segments:\n  a: {criteria: {tag: a}, lifecycle: {protect: false}}\n  b: {criteria: {tag: b}}\n");
     project.good(&["apply", "--yes"]);
@@ -183,7 +183,8 @@ fn a_tag_that_sets_off_a_pipeline_sends() {
     assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
 
-/// Whatever is fast or slow, an approved plan sends what it says: the tag comes once the pipeline is there, and the device.
+/// Regardless of the timing, an approved plan sends exactly what it shows: the tag is added after the pipeline and the
+/// device exist.
 #[test]
 fn a_tag_that_sets_off_a_pipeline_of_the_same_plan_sends_what_the_plan_says() {
     let manifest = "\
@@ -217,7 +218,7 @@ pipelines:
         let sent = service.get("/local/sent");
         assert_eq!(sent["sent"].as_array().map(Vec::len), Some(1), "slow {slow}: {sent}");
     }
-    // Where the pipeline cannot be made, nobody gets the tag either.
+    // If the pipeline cannot be created, nobody gets the tag.
     let project = Project::new(manifest);
     let service =
         project.faulty("[[fault]]\nkind = \"status\"\nstatus = 500\nmethod = \"POST\"\npath = \"/api/pipelines\"\n");
@@ -280,7 +281,7 @@ experiments:
     refused(&project, &service, &[], &["1 message is sent at once, by experiments/texts", "--allow-sends"]);
     project.good(&["apply", "--yes", "--allow-sends"]);
     assert_eq!(service.writes(), ["POST /api/experiments"]);
-    // It has been sent: nothing sends it again.
+    // It was sent: nothing sends it again.
     project.edit("alert: A", "alert: C");
     service.forget();
     project.good(&["apply", "--yes", "--allow-sends"]);
@@ -325,13 +326,13 @@ fn a_push_that_reaches_everybody_because_its_segment_is_widened_says_that_it_is_
         ];
         announced(&project, "broadcast", &words);
         refused(&project, &service, &[], &words);
-        // What is left out of a plan is reached by what is in it.
+        // A resource outside the plan is affected by a resource in it.
         refused(&project, &service, &["--except", "scheduled_pushes/sale"], &words);
         project.write(&to_segment("{country: [US, CA]}", LATER, ""));
         project.good(&["apply", "--yes"]);
         project.write(&to_segment(everybody, LATER, "    lifecycle: {broadcast: true}\n"));
         project.good(&["apply", "--yes"]);
-        // It addressed everybody before as well, and stays as it is.
+        // It addressed everybody before too, and is unchanged.
         project.write(&to_segment(&either.replace("US", "CA"), LATER, ""));
         says(&project.good(&["apply", "--yes"]).stdout, &["1 updated."]);
     }
@@ -355,7 +356,7 @@ fn a_segment_is_widened_under_what_has_had_its_time() {
     project.good(&["apply", "--yes"]);
     project.edit("{country: US}", "all");
     refused(&project, &service, &[], &["scheduled_pushes/sale addresses every device"]);
-    // Near its time, it may still wait.
+    // Close to its time, it may still wait.
     service.post("/local/clock", &json!({ "by": "62m" }));
     refused(&project, &service, &[], &["scheduled_pushes/sale addresses every device"]);
     service.post("/local/clock", &json!({ "by": "10m" }));
@@ -423,7 +424,7 @@ fn a_segment_is_not_replaced_under_an_experiment_that_is_about_to_start() {
     project.edit("tag: x", "tag: y");
     project.folder.write("pushplan.toml", "[targets.local]\napi = \"documented\"\nmin_lead = \"1h\"\n");
     refused(&project, &service, &[], &["the time of experiments/e is less than 60 minutes away ("]);
-    // The way out that it names: the experiment stays as it is, and so does the segment that it points at.
+    // The advice that it gives: the experiment and its segment stay unchanged.
     service.forget();
     project.good(&["apply", "--yes", "--except", "experiments/e"]);
     assert_eq!(service.writes(), ["POST /api/segments"]);
@@ -454,12 +455,13 @@ fn without_a_terminal_somebody_has_to_say_yes() {
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["this plan needs a confirmation", "--yes"]);
     assert_eq!(service.writes(), Vec::<String>::new());
-    // Where there is nothing to do, there is nothing to ask.
+    // Without changes, there is no question.
     project.good(&["apply", "--yes"]);
     project.good(&["apply"]);
 }
 
-/// Two projects with one ledger, one target and one application: neither deletes what the other one made by the way.
+/// Two projects with one ledger, one target and one application: neither deletes the other's resources as a side
+/// effect.
 #[test]
 fn what_another_project_applied_is_not_deleted_by_the_way() {
     let first = Project::new("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n");
@@ -489,7 +491,7 @@ fn what_another_project_applied_is_not_deleted_by_the_way() {
     // The first project continues, also with its own deletions.
     first.write("segments:\n  a: {criteria: {tag: a}}\n");
     assert_eq!(first.run_as(&["apply", "--yes"], &credentials).code, 0);
-    // Renamed in good faith: it says so once, and is known by its new name.
+    // Renamed on purpose: it says so once, and is then known by its new name.
     first.folder.write("pushplan.toml", settings("store"));
     first.write("segments:\n  d: {criteria: {tag: d}}\n");
     assert_eq!(first.run_as(&["apply", "--yes"], &credentials).code, 7);

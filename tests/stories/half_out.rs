@@ -1,4 +1,5 @@
-//! What has several times and has begun: the rest of it is sent as it was applied, unless it is cancelled.
+//! Pushes with several times that have begun: the remaining ones are sent as they were applied, unless they are
+//! cancelled.
 
 use pushplan_testing::{Project, Ran, Service, changes, says};
 use serde_json::{Value, json};
@@ -28,7 +29,7 @@ const VIP: &str = "segments:\n  vip: {criteria: {tag: vip}}\n";
 
 const STILL: &str = "was due on Thu 18 Jan 2035 14:00 UTC and is still sent on Sat 20 Jan 2035 14:00 UTC";
 
-/// Everything is applied, and the first time has come.
+/// Everything is applied, and the first time has passed.
 fn half_out(project: &Project, api: &str) -> Service {
     let service = project.serve_with(&["--api", api, "--clock", "2035-01-17T09:00Z"]);
     project.good(&["apply", "--yes"]);
@@ -37,7 +38,7 @@ fn half_out(project: &Project, api: &str) -> Service {
     service
 }
 
-/// What was said, whatever its lines.
+/// The output on one line.
 fn flat(ran: &Ran) -> String {
     ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -55,7 +56,7 @@ fn what_is_half_out_is_told_as_that_and_an_edit_changes_nothing_of_it() {
         let ran = project.good(&["plan"]);
         says(&flat(&ran), &[&format!("· {address} {STILL}"), "No changes."]);
         assert!(!flat(&ran).contains("not be sent again"), "{ran}");
-        // As it is declared, it is told once.
+        // An unedited push is reported once.
         project.good(&["apply", "--yes"]);
         assert_eq!(project.changes(&[]), Vec::<String>::new());
         project
@@ -69,7 +70,7 @@ fn what_is_half_out_is_told_as_that_and_an_edit_changes_nothing_of_it() {
         assert_eq!(project.changes(&[]), [format!("! {address}")]);
         project.manual(&["apply", "--yes"]);
         assert_eq!(service.writes(), Vec::<String>::new());
-        // Once it is over, nothing is left to call off.
+        // After its end, nothing is left to cancel.
         service.post("/local/clock", &json!({ "by": "48h" }));
         let ran = project.good(&["plan"]);
         says(&flat(&ran), &[&format!("· {address} was due on"), "it will not be sent again, even if you edit it"]);
@@ -170,7 +171,7 @@ segments:",
         );
         project.good(&["apply", "--yes", "--except", "segments/vip", "--except", "scheduled_pushes/more"]);
     }
-    // The text that is sent is the old one; the time that was edited is none.
+    // The text that is sent is the old one; the edited time has no effect.
     project.edit("2035-01-20T14:00", "2035-01-25T14:00");
     says(
         &flat(&project.good(&["plan"])),

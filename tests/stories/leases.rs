@@ -1,4 +1,5 @@
-//! Somebody else is at work: who comes second is told, waits, takes over from the dead, or ends a lease by hand.
+//! Another run holds the lock: the second run reports it, waits, takes over from a killed run, or a user ends the
+//! lease.
 
 use std::process::{Child, Command};
 use std::thread::sleep;
@@ -10,7 +11,7 @@ use pushplan_testing::{Project, Ran, Service, checked, ended, says, signal};
 use serde_json::Value;
 
 const TWO: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n";
-/// Every request that makes something takes so long that there is time to come second.
+/// Every creating request takes so long that a second run can start meanwhile.
 const SLOW: &str = "[[fault]]\nkind = \"delay\"\nms = 2500\nmethod = \"POST\"\n";
 const PUSH: &str = "\
 scheduled_pushes:
@@ -18,10 +19,10 @@ scheduled_pushes:
     schedule: {scheduled_time: 2035-01-22T10:00}
     push: {audience: {tag: vip}, device_types: [ios], notification: {alert: Sale}}
 ";
-/// Nobody lives so long that this lease would be over.
+/// A lease that does not expire during a test.
 const LONG: &str = "lease = \"5m\"\n";
 
-/// A run that is at work: it has sent its first request, and has another to send.
+/// A running apply: it has sent its first request, and has another to send.
 fn at_work(settings: &str) -> (Project, Service, Child) {
     under_way(Project::with(TWO, settings))
 }
@@ -55,7 +56,7 @@ fn lease(project: &Project) -> String {
     told["lease"]["id"].as_str().expect("an id").to_owned()
 }
 
-/// What is told to somebody who comes second.
+/// Checks the message for the second run.
 fn stops(ran: &Ran) {
     assert_eq!(ran.code, 8, "{ran}");
     says(
@@ -120,7 +121,7 @@ fn a_plan_is_made_beside_somebody_who_is_applying_and_leaves_out_what_that_is_ab
     let more = format!("{TWO}templates:\n  later: {{push: {{notification: {{alert: Hi}}}}}}\n");
     let (project, _service, child) = at_work(LONG);
     signal(&child, "-STOP");
-    // The run sleeps, and its lease holds: whoever waited for it would not get here.
+    // The run is suspended, and its lease is valid: a command that waited for it would not get here.
     project.folder.write("messages.yaml", &more);
     let ran = project.good(&["plan"]);
     says(&ran.stderr, &[" is applying since 20"]);
@@ -197,7 +198,7 @@ fn a_plan_that_somebody_overtook_is_made_anew_and_takes_nothing_for_nobodys() {
     let project = Project::new(TWO);
     let service = project
         .faulty("[[fault]]\nkind = \"delay\"\nms = 5000\nmethod = \"GET\"\npath = \"/api/segments\"\ntimes = 1\n");
-    // It has read the ledger, and waits for what the service has.
+    // It has read the ledger, and waits for the lists of the service.
     let slow = project.start(&["apply", "--yes"]);
     sleep(Duration::from_millis(1500));
     project.good(&["apply", "--yes"]);
@@ -222,11 +223,11 @@ fn a_run_that_was_killed_on_this_machine_is_taken_over_at_once() {
 
 #[test]
 fn a_run_that_was_killed_elsewhere_is_taken_over_once_its_lease_was_observed() {
-    // What is sent leaves within two seconds, so that the lease is of four.
+    // A request leaves within two seconds, so the lease lasts four.
     let (project, service, mut child) = at_work("");
     child.kill().expect("it can be killed");
     let _ = child.wait();
-    // On another machine, nothing is known of its process.
+    // Another machine knows nothing about its process.
     std::fs::remove_dir_all(project.folder.path().join(".pushplan/running")).expect("a folder");
     let ran = project.run(&["apply", "--yes", "--wait", "2s"]);
     stops(&ran);
@@ -407,7 +408,7 @@ fn who_lost_the_ledger_goes_on_at_once_when_it_is_back() {
     says(&ran.stdout, &["The ledger could not be written: ", "Nothing more is sent without it."]);
     says(&ran.stderr, &["The next apply here writes them"]);
     std::fs::rename(&away, &shared).expect("moved back");
-    // Its lease of five minutes is no reason to wait: it has ended here.
+    // Its lease of five minutes is no reason to wait: the run has ended on this machine.
     let ran = project.good(&["apply", "--yes"]);
     says(&ran.stderr, &["Results that an earlier run could not write are in the ledger now"]);
     assert_eq!(service.segments(), ["a", "b"]);
@@ -430,7 +431,7 @@ fn a_run_that_could_not_tell_the_ledger_that_it_ended_is_not_said_to_be_at_work(
     git(&["init", "-q"]);
     git(&["init", "-q", "--bare", "server.git"]);
     git(&["remote", "add", "origin", server.to_str().expect("UTF-8")]);
-    // The server takes what begins a run and what it is about to do, and nothing more.
+    // The server accepts the begin of a run and its intents, and nothing more.
     let hook = "#!/bin/sh\necho x >>pushed\n[ $(wc -l <pushed) -le 2 ]\n";
     let hook = project.folder.write("server.git/hooks/pre-receive", hook);
     std::fs::set_permissions(hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("permissions");
@@ -456,7 +457,8 @@ fn nobody_says_that_something_is_absent_while_it_may_still_come() {
     says(&ran.stderr, &["a request for scheduled_pushes/sale may still take effect, until 20"]);
     sleep(Duration::from_secs(3));
     project.good(&absent);
-    // The service took longer than it should. The run knows better, and could not write it: whatever was said, there is one.
+    // The service was slower than allowed. The run knows the result, and could not write it: regardless of the answer,
+    // the push exists.
     let first = ended(child);
     says(&first.stdout, &["created    scheduled_pushes/sale", "the ledger does not show it yet"]);
     let ran = project.good(&["apply", "--yes"]);

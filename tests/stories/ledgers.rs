@@ -1,4 +1,4 @@
-//! The ledger as a whole: looked at, copied to another place, brought back.
+//! The ledger as a whole: inspected, copied to another location, restored.
 
 use std::fs;
 use std::path::PathBuf;
@@ -89,7 +89,7 @@ fn damage_before_a_checkpoint_is_told_and_is_in_nobodys_way() {
 #[test]
 fn a_ledger_moves_and_its_old_place_takes_no_record() {
     let (project, service) = applied();
-    // A disk that is not there looks like a folder that is missing: it is not made, and it is no empty ledger.
+    // An unmounted disk looks like a missing folder: it is not created, and it is not an empty ledger.
     let ran = project.run(&["ledger", "move", "--to", "file:shared"]);
     assert_eq!(ran.code, 1, "{ran}");
     says(&ran.stderr, &["shared does not exist", "create it, or mount its file system"]);
@@ -101,7 +101,7 @@ fn a_ledger_moves_and_its_old_place_takes_no_record() {
         &ran.stdout,
         &["4 records from .pushplan/ledger/local/ to file:shared, read back", "  ledger = \"file:shared\""],
     );
-    // Whoever still has the old setting does nothing, and is told what to write.
+    // A user with the old setting changes nothing, and learns what to write.
     for arguments in [&["plan"][..], &["apply", "--yes"], &["forget", "segments/a"], &["ledger", "compact"]] {
         let ran = project.run(arguments);
         assert_eq!(ran.code, 1, "{arguments:?}: {ran}");
@@ -149,7 +149,7 @@ fn a_move_that_was_cut_short_leaves_no_ledger_to_go_on_with() {
     let before: Vec<_> = fs::read_dir(&home).expect("it is there").map(|file| file.expect("a file").path()).collect();
     let before: Vec<_> = before.iter().map(|file| (file, fs::read(file).expect("it is read"))).collect();
     project.good(&["ledger", "move", "--to", "file:shared"]);
-    // As it is where nobody came to say that it moved.
+    // The state without the record of the move.
     fs::remove_file(home.join("00000005.json")).expect("the word of the move");
     before.iter().for_each(|(file, bytes)| fs::write(file, bytes).expect("it is written"));
     set(&project, Some("file:shared"));
@@ -174,7 +174,7 @@ fn a_move_that_was_cut_short_leaves_no_ledger_to_go_on_with() {
     assert_eq!(service.writes().len(), 1, "{:?}", service.writes());
 }
 
-/// Writes a place into the target, or takes it out.
+/// Sets the ledger of the target, or removes the setting.
 fn set(project: &Project, place: Option<&str>) {
     let settings = project.folder.read("pushplan.toml");
     let mut lines: Vec<String> =
@@ -183,7 +183,7 @@ fn set(project: &Project, place: Option<&str>) {
     project.folder.write("pushplan.toml", lines.join("\n") + "\n");
 }
 
-/// Nothing is planned, sent or told as new, and what to do is said. Returns that.
+/// Checks that nothing is planned, sent or shown as new, and that there is help. Returns the help.
 fn refused(project: &Project, expected: &[&str]) -> String {
     let mut help = String::new();
     for arguments in [&["plan"][..], &["apply", "--yes"], &["drift"], &["doctor"]] {
@@ -199,7 +199,7 @@ fn refused(project: &Project, expected: &[&str]) -> String {
     help
 }
 
-/// Runs the command that a help names, as it is printed.
+/// Runs the command in a help text, exactly as printed.
 fn follow(project: &Project, help: &str) {
     let command = help.split_once("pushplan ledger move ").expect("a command").1;
     let command: Vec<&str> = command.split([';', '\n']).next().expect("its end").split(' ').collect();
@@ -216,10 +216,10 @@ fn a_mistyped_place_after_a_move_is_no_reason_to_make_everything_again() {
     set(&project, Some("file:teem"));
     let named = ["it was last seen in file:team", "write `ledger = \"file:team\"` into [targets.local]"];
     let help = refused(&project, &named);
-    // Also where this machine remembers nothing but the record that was left.
+    // The same if this machine only remembers the record that was left.
     fs::remove_dir_all(project.folder.path().join(".pushplan/seen")).expect("what this machine has seen");
     refused(&project, &named);
-    // The right place may be written in another way.
+    // The right location may be spelled differently.
     let folder = project.folder.path().join("team");
     set(&project, Some(&format!("file:{}", folder.display())));
     assert_eq!(project.changes(&[]), Vec::<String>::new());
@@ -247,12 +247,12 @@ fn a_ledger_that_was_seen_elsewhere_is_not_begun_anew_by_mistake() {
             assert_eq!(project.changes(&[]), Vec::<String>::new());
         }
     }
-    // Its records were moved on, and this machine knows where to.
+    // Its records were moved on, and this machine knows the new location.
     set(&project, Some("file:four"));
     let ran = project.run(&["plan"]);
     says(&ran.stderr, &[".pushplan/ledger/local/ has 4", "--from file: --to file:four --target local"]);
     assert_eq!(service.writes().len(), 1, "{:?}", service.writes());
-    // Whoever means it begins again.
+    // A user who wants this starts again.
     says(&ran.stderr, &["to start with an empty ledger, move .pushplan/ledger/local/ elsewhere"]);
     fs::remove_dir_all(project.folder.path().join(".pushplan/ledger/local")).expect("the ledger");
     says(&project.refused(&[]).stdout, &["segments/a"]);
@@ -276,7 +276,7 @@ fn an_emptied_place_of_the_settings_is_begun_anew_on_purpose() {
         }
     }
     project.refused(&[]);
-    // In another place, the note of this one is what speaks against it.
+    // For another location, the note about this one is the obstacle.
     set(&project, Some("file:three"));
     let ran = project.run(&["plan"]);
     says(&ran.stderr, &["it was last seen in file:two", "move .pushplan/seen/local/place elsewhere"]);
@@ -320,7 +320,7 @@ fn all_that_is_known_is_exported() {
 fn what_one_machine_could_not_write_is_brought_back_from_its_file_by_another() {
     let (project, service) = applied();
     let ledger = project.folder.path().join(".pushplan/ledger/local");
-    // The record of what was done is missing: the disk was full, say. The machine kept it elsewhere.
+    // The record of the results is missing, for example because the disk was full. The machine stored it elsewhere.
     let outcomes = fs::read(ledger.join("00000003.json")).expect("a record");
     for gone in ["00000003.json", "00000004.json", "newest"] {
         fs::remove_file(ledger.join(gone)).expect("a file");
@@ -406,7 +406,7 @@ fn a_target_of_another_name_is_no_reason_to_make_everything_again() {
     fs::rename(ledgers.join("stag"), ledgers.join("stage")).expect("the way that is told");
     says(&story.ends(&["plan"], 0).stdout, &["No changes."]);
     assert_eq!(story.service.segments(), ["a"]);
-    // Who has nothing has nothing to make a second time.
+    // An empty ledger has nothing to create a second time.
     story.ends(&["destroy", "--confirm", "stage"], 0);
     story.set("", "new", HERE);
     story.ends(&["apply", "--yes"], 0);

@@ -1,4 +1,4 @@
-//! Letting go of what messages people by itself, and taking it back.
+//! `forget` for resources that send messages by themselves, and their adoption.
 
 use pushplan_testing::{Project, Service, changes, says};
 use serde_json::json;
@@ -67,7 +67,7 @@ fn a_push_that_cannot_be_listed_is_adopted_on_its_authors_word() {
     says(&ran.stderr, &["scheduled_pushes/sale is adopted as declared", "cannot show whether it exists"]);
     assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
     assert_eq!(pushes(&service), 1);
-    // It is ours with what it names: a change of that is by hand, as for any other.
+    // It is managed with everything it names: a change of that is a manual step, as for any other.
     project.edit("tag: vip", "tag: gold");
     let mut shown = project.changes(&[]);
     shown.sort();
@@ -106,7 +106,7 @@ fn older_versions_are_let_go_too() {
     assert_eq!(service.segments(), ["VIP", "VIP", "other"]);
     says(&project.good(&["forget", "segments/vip"]).stdout, &["Forgot segments/vip"]);
     assert_eq!(project.run(&["forget", "segments/vip"]).code, 64, "there is nothing left to let go");
-    // The push is sent, so nothing points at the older one any more.
+    // The push was sent, so nothing refers to the older version any more.
     service.post("/local/clock", &json!({"to": "2035-08-01T00:00:00Z"}));
     project.write("segments:\n  other: {criteria: {tag: other}}\n");
     service.forget();
@@ -142,7 +142,7 @@ fn a_push_has_gone_out_by_the_clock_of_the_service() {
     service.post("/local/clock", &json!({"to": "2035-02-01T00:00:00Z"}));
     let ran = project.good(&["forget", "scheduled_pushes/sale"]);
     says(&ran.stdout, &["A sent message cannot be undone"]);
-    // Where nobody can be asked, the real time holds.
+    // If the service cannot be reached, the real time counts.
     drop(service);
     project.good(&["forget", "segments/vip"]);
 }
@@ -152,7 +152,7 @@ fn what_the_target_would_prune_is_not_let_go_of() {
     let project = Project::with(PUSH, "prune = {segments = true, scheduled_pushes = true}\n");
     let service = project.serve();
     project.good(&["apply", "--yes"]);
-    // What is declared is for a person to decide.
+    // A person decides about declared resources.
     project.good(&["forget", "segments/vip", "scheduled_pushes/sale"]);
     project.good(&["adopt", "--all-matching"]);
     project.write("templates:\n  t: {push: {notification: {alert: Hi}}}\n");

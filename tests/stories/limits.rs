@@ -1,4 +1,4 @@
-//! Files that may not grow (`ulimit -f`) and a disk that is full: every command ends with a message, and nothing is torn.
+//! Files with a size limit (`ulimit -f`) and a full disk: every command ends with a message, and no file is incomplete.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -14,7 +14,7 @@ templates:
   winback: {push: {notification: {alert: Hello}}}
 ";
 
-/// Runs the binary where no file may be larger than so many blocks of 1,024 bytes.
+/// Runs the binary with a limit on the size of files, in blocks of 1,024 bytes.
 fn limited(folder: &Path, blocks: u32, arguments: &[&str]) -> Output {
     let command = format!("ulimit -f {blocks}; exec timeout 60 \"$0\" \"$@\"");
     Command::new("bash")
@@ -26,7 +26,7 @@ fn limited(folder: &Path, blocks: u32, arguments: &[&str]) -> Output {
         .expect("bash")
 }
 
-/// That a command ended by itself, and said why if it failed.
+/// Checks that a command ended by itself, and gave a reason if it failed.
 #[track_caller]
 fn ended(output: &Output, what: &str) -> i32 {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -38,7 +38,7 @@ fn ended(output: &Output, what: &str) -> i32 {
     code
 }
 
-/// That everything is on the service once, after another apply without a limit.
+/// Checks that everything is on the service once, after another apply without a limit.
 fn is_whole(project: &Project, service: &Service) {
     let ran = project.run(&["ledger", "verify"]);
     assert_eq!(ran.code, 0, "{ran}");
@@ -107,7 +107,7 @@ fn what_writes_files_meets_a_file_limit_with_a_message_and_leaves_them_whole() {
     assert_ne!(ended(&limited(empty.path(), 0, &["init"]), "init"), 0);
 }
 
-/// A small file system of its own; `None` where none can be mounted.
+/// A small separate file system; `None` if none can be mounted.
 struct Disk(Folder);
 
 impl Disk {
@@ -141,7 +141,7 @@ fn a_full_disk_ends_every_command_with_a_message_and_tears_nothing() {
     disk.write("pushplan.toml", settings);
     disk.write("messages.yaml", TWO);
     let run = |arguments: &[&str]| {
-        // A service that starts all the same is stopped.
+        // A service that starts anyway is stopped.
         let mut command = Command::new("timeout");
         command.args(["--signal=INT", "20", env!("CARGO_BIN_EXE_pushplan")]).args(arguments).current_dir(disk.path());
         // A ledger in the checkout of a CI runner is refused for another reason.
@@ -149,7 +149,7 @@ fn a_full_disk_ends_every_command_with_a_message_and_tears_nothing() {
         command.envs(service.credentials()).stdin(Stdio::null()).output().expect("the binary runs")
     };
     assert_eq!(ended(&run(&["apply", "--yes"]), "apply"), 0);
-    // All but a little of the disk is taken, and then all of it.
+    // Nearly all of the disk is used, and then all of it.
     for left in [4096, 0] {
         let mut size = 256 * 1024;
         while size > left && std::fs::write(disk.path().join("filler"), vec![b'x'; size - left]).is_err() {

@@ -1,4 +1,4 @@
-//! What authors look up while they write.
+//! Lookups for authors.
 
 use pushplan_testing::{Project, checked, says, stand_in};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn a_place_is_found_by_name_by_point_and_by_box() {
     let found = looked_up(&project, &["location", "--box", "37.6,-122.6,37.9,-122.0", "--type", "city"]);
     assert_eq!(found["places"].as_array().map(Vec::len), Some(2));
     assert_eq!(service.writes(), Vec::<String>::new());
-    // The id does what the help says.
+    // The id works as the help says.
     project.write(&format!(
         "segments:\n  here: {{criteria: {{location: {{id: {id}, date: {{recent: {{months: 1}}}}}}}}}}\n"
     ));

@@ -1,4 +1,4 @@
-//! A guard that a change loosens is named at the top of its plan, with what it now lets through.
+//! A guard that a change loosens is named at the top of its plan, with the changes that it now lets through.
 
 use pushplan_testing::{Project, says};
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ fn every_safety_setting_is_named_if_it_is_loosened_and_not_if_it_is_tightened() 
         ("{protect: true}", "{protect: true, warn: [AU101]}", vec![format!("{push}.warn")]),
         ("{protect: true}", "{protect: true, ignore: [push.notification]}", vec![format!("{push}.ignore")]),
         ("{protect: true}", "{protect: false}", vec![format!("{push}.protect")]),
-        // What was protected stays so until the files say otherwise.
+        // A resource stays protected until the files say otherwise.
         ("\n    lifecycle: {protect: true}", "", vec![]),
     ];
     for (old, new, expected) in of_resource {
@@ -97,7 +97,7 @@ fn a_lifted_guard_is_shown_in_every_form_until_it_is_applied() {
         let page = project.good(&["plan", "--format", format]).stdout;
         says(&page, &["scheduled_pushes/april may now reach every device", "Guards", "LOOSENED", words]);
     }
-    // What is left out of an apply is still looser than what was applied.
+    // A change left out of an apply still loosens the guard afterwards.
     project.edit("tag: newsletter", "tag: letter");
     project.good(&["apply", "--yes", "--only", "segments/readers"]);
     assert_eq!(loosened(&project, &[]), ["scheduled_pushes/april lifecycle.broadcast"]);
@@ -105,7 +105,7 @@ fn a_lifted_guard_is_shown_in_every_form_until_it_is_applied() {
     assert_eq!(loosened(&project, &[]), [""; 0]);
 }
 
-/// A change of settings alone leaves no trace in the ledger, so that the next plan still names it.
+/// A change of settings without other changes is not recorded in the ledger, so the next plan still names it.
 #[test]
 fn a_setting_that_is_loosened_alone_is_named_although_nothing_else_changes() {
     let project = Project::with(BASE, STRICT);
@@ -134,7 +134,7 @@ fn a_setting_that_is_loosened_alone_is_named_although_nothing_else_changes() {
     assert_eq!(loosened(&project, &[]), [""; 0]);
 }
 
-/// What each loosened setting of a plan lets through.
+/// The changes that each loosened setting of a plan lets through.
 fn through(plan: &str) -> Value {
     let plan: Value = serde_json::from_str(plan).expect("JSON");
     let all = plan["loosened"].as_array().expect("a list");
@@ -164,7 +164,7 @@ fn drift_that_a_change_allows_to_be_reverted_is_named() {
             &["1 guard was loosened and lets through templates/hello.", "undone; that lets through templates/hello"],
         );
     }
-    // A person who asks for the stricter setting is still refused.
+    // A user who passes the stricter setting is still refused.
     let plan = project.refused(&["--on-drift", "stop", "--format", "json"]).stdout;
     assert_eq!(through(&plan), json!([["on_drift", []]]));
     project.good(&["apply", "--yes"]);
@@ -213,7 +213,7 @@ fn what_a_change_allows_to_be_pruned_is_named() {
     }
     project.good(&["apply", "--yes"]);
     assert_eq!(service.segments(), ["a"]);
-    // What was pruned before is no news.
+    // A kind that was already pruned is not new.
     service.segment("Third", "third");
     assert_eq!(through(&project.good(&["plan", "--format", "json"]).stdout), json!([]));
 }

@@ -1,4 +1,4 @@
-//! Answers that are lost on their way. Nothing is ever made twice.
+//! Lost responses. Nothing is ever created twice.
 
 use pushplan_testing::{Project, changes, says};
 use serde_json::json;
@@ -12,7 +12,7 @@ scheduled_pushes:
     push: {audience: {tag: vip}, device_types: [ios], notification: {alert: Sale}}
 ";
 
-/// What may happen to the answer of a request that was carried out.
+/// The faults for the response to a request that was carried out.
 const LOSSES: [&str; 4] = [
     "kind = \"close\"\nwhen = \"after\"",
     "kind = \"status\"\nstatus = 503\nwhen = \"after\"",
@@ -20,7 +20,7 @@ const LOSSES: [&str; 4] = [
     "kind = \"html\"\nwhen = \"after\"",
 ];
 
-/// Each in a project of its own, side by side: most of their time is spent waiting.
+/// Each in its own project, in parallel, because they mostly wait.
 fn each_loss(story: impl Fn(&str) + Sync) {
     std::thread::scope(|scope| {
         for loss in LOSSES {
@@ -132,7 +132,7 @@ fn a_push_that_cannot_be_listed_is_held_until_somebody_says_what_became_of_it() 
         );
     }
     assert_eq!(service.writes(), Vec::<String>::new());
-    // The service tells those who may ask for more.
+    // The service shows it to a client with enough rights.
     let listed = service.get("/api/schedules");
     let url = listed["schedules"][0]["url"].as_str().expect("a url").to_owned();
     let id = url.rsplit('/').next().expect("an id");
@@ -207,11 +207,11 @@ fn somebody_elses_thing_is_not_taken_for_the_lost_one() {
     let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n");
     let service = project.faulty(&once("kind = \"close\"\nwhen = \"before\"", "/api/segments"));
     assert_eq!(project.run(&["apply", "--yes"]).code, 6);
-    // It has the name, and says something else.
+    // It has the name, and other content.
     let id = service.segment("a", "theirs");
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
-    // Someone may have edited the lost one, so that a person says which it is.
+    // The lost one may have been edited, so a person decides which one it is.
     says(&ran.stderr, &["segments/a", &id, "pushplan resolve segments/a"]);
     assert_eq!(service.segments(), ["a"]);
     project.good(&["resolve", "segments/a", "--absent"]);
@@ -276,7 +276,7 @@ fn of_several_that_may_be_the_lost_one_none_is_adopted_by_the_way() {
     assert_eq!(service.templates(), ["t", "t"]);
 }
 
-/// A push whose answer was lost looks unmanaged once a person has edited it.
+/// A push whose response was lost looks unmanaged after an edit.
 #[test]
 fn nothing_of_a_kind_is_pruned_while_a_creation_of_it_is_in_doubt() {
     let project = Project::with(PUSH, "prune = {scheduled_pushes = true}\n");

@@ -1,4 +1,4 @@
-//! What people do with the real binary, and what they see.
+//! Stories of users with the real binary.
 #![cfg(unix)]
 
 mod api;

@@ -1,4 +1,4 @@
-//! Many applications from one repository: a matrix of targets, groups, plans and applies of several, and promotion.
+//! Many applications from one repository: a matrix of targets, groups, plans and applies for several, and promotion.
 
 mod built_in;
 mod commands;
@@ -53,7 +53,7 @@ impl World {
         Self::faulty(manifest, with, "")
     }
 
-    /// Creates a world with targets for four applications, whose service has these faults on purpose.
+    /// Creates a world with targets for four applications, whose service has these faults.
     fn faulty(manifest: &str, with: &[&str], faults: &str) -> Self {
         let world = Self::with(manifest, with, faults);
         world.settle(MATRIX, "[groups.germany]\ntargets = [\"*-de\"]\n");
@@ -77,7 +77,7 @@ impl World {
         world
     }
 
-    /// Writes the project file: a matrix, what all of its targets have, and more.
+    /// Writes the project file: a matrix, the common settings of its targets, and more.
     fn settle(&self, matrix: &str, more: &str) {
         let origin = &self.service.origin;
         let target = format!(
@@ -125,7 +125,7 @@ impl World {
     }
 }
 
-/// The schemas of what programs read.
+/// The schemas of the JSON output.
 const PLANS: &str = "plans.schema.json";
 const REPORTS: &str = "reports.schema.json";
 const DRIFTS: &str = "drifts.schema.json";
@@ -186,7 +186,7 @@ fn plans_of_several_targets_have_a_line_each_and_every_change_once() {
             "### The same change on 2 targets: shop-de, shop-us",
         ],
     );
-    // A pattern that means one target is that target.
+    // A pattern that matches one target is that target.
     let (one, named) = (world.good(&["plan", "--target", "shop-d*"]), world.good(&["plan", "--target", "shop-de"]));
     assert_eq!(one.stdout, named.stdout);
 }
@@ -235,7 +235,7 @@ fn guards_hold_for_each_target() {
     assert_eq!((world.segments("shop-de").len(), world.segments("cafe-de").len()), (1, 7));
 }
 
-/// The first of the lists of segments take so long that there is time for another user.
+/// The first lists of segments are so slow that another run can start meanwhile.
 fn slow_lists(number: usize) -> String {
     format!("[[fault]]\nkind = \"delay\"\nms = 5000\nmethod = \"GET\"\npath = \"/api/segments\"\ntimes = {number}\n")
 }
@@ -311,7 +311,7 @@ fn a_folder_of_saved_plans_is_applied_as_a_whole() {
     assert_eq!(ran.code, 64, "{ran}");
     says(&ran.stderr, &["omit --target", "pushplan apply plans/NAME.plan"]);
 
-    // Nobody is asked about what was looked at, and a plan that does not hold any more keeps the others from being begun.
+    // There is no question about plans that were reviewed, and a stale plan keeps the others from being started.
     world.good(&["apply", "plans/shop-us.plan"]);
     let ran = world.run(&["apply", "plans"]);
     assert_eq!(ran.code, 5, "{ran}");
@@ -332,7 +332,7 @@ fn a_folder_of_saved_plans_is_applied_as_a_whole() {
     assert_eq!(fates, ["applied", "applied", "failed"]);
     assert_eq!((world.segments("shop-de").len(), world.segments("cafe-de").len()), (2, 2));
 
-    // What was changed by hand is in the way of all, and so does a target that has two.
+    // An edited plan blocks all of them, and so does a target with two plans.
     let text = world.project.folder.read("plans/cafe-de.plan");
     world.project.folder.write("plans/cafe-de.plan", text.replace("\"vip\"", "\"vap\""));
     let ran = world.run(&["apply", "plans"]);
@@ -388,7 +388,7 @@ fn two_targets_of_one_application_are_refused() {
     assert_eq!(world.segments("cafe-de"), vec![]);
 }
 
-/// Staging and production, each with a variable of its own.
+/// Staging and production, each with its own variable.
 fn two(manifest: &str) -> World {
     let world = World::with(manifest, &["shop-de", "shop-us"], "");
     let origin = &world.service.origin;
@@ -414,7 +414,7 @@ fn production_gets_what_staging_has_with_its_own_values_and_nothing_that_is_newe
     says(&ran.stderr, &["nothing was applied to `staging` yet", "pushplan apply --target staging"]);
 
     world.good(&["apply", "--target", "staging", "--yes"]);
-    // Git goes on: b says something else, and c is new.
+    // Git continues: b has other content, and c is new.
     world.project.write(
         "segments:\n  a: {criteria: {tag: \"a-${var.of}\"}}\n  b: {criteria: {tag: b2}}\n  c: {criteria: {tag: c}}\n",
     );
@@ -436,7 +436,7 @@ fn production_gets_what_staging_has_with_its_own_values_and_nothing_that_is_newe
 
     world.good(&[&promote[..], &["--yes"]].concat());
     assert_eq!(world.segments("shop-us"), vec![("a".into(), tag("a-live")), ("b".into(), tag("b"))]);
-    // What production has stays, also where git has edited it and staging does not have that yet.
+    // Production keeps its state, even if git has edited it and staging does not have the edit yet.
     world.good(&["apply", "--target", "staging", "--yes"]);
     world.good(&[&promote[..], &["--yes"]].concat());
     let all = vec![("a".into(), tag("a-live")), ("b".into(), tag("b2")), ("c".into(), tag("c"))];
@@ -449,7 +449,7 @@ fn production_gets_what_staging_has_with_its_own_values_and_nothing_that_is_newe
             "segments/c: its removal is not on staging yet",
         ],
     );
-    // What staging has removed is removed.
+    // A resource that staging removed is removed.
     world.good(&["apply", "--target", "staging", "--yes"]);
     let saved = [&promote[..], &["--out", "promoted.plan"]].concat();
     says(&world.good(&saved).stdout, &["- segments/c", "a3-live"]);

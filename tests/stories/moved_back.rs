@@ -1,11 +1,11 @@
-//! A move of the ledger that is taken back.
+//! A reversed move of the ledger.
 
 use pushplan_testing::{Project, says};
 use serde_json::json;
 
 use crate::newer::{Stage, append};
 
-/// Writes a place into the target.
+/// Sets the ledger of the target.
 fn set(project: &Project, place: &str) {
     let settings = project.folder.read("pushplan.toml");
     let mut lines: Vec<String> =
@@ -36,7 +36,7 @@ fn a_move_can_be_taken_back_when_nothing_was_applied_since() {
         }
         project.good(&["ledger", "verify"]);
         says(&project.good(&["history"]).stdout, &["1 created"]);
-        // The place that it left the last takes no record.
+        // The location that it left last accepts no records.
         set(project, there);
         let ran = project.run(&["apply", "--yes"]);
         assert_eq!(ran.code, 1, "{ran}");
@@ -72,7 +72,7 @@ fn a_move_back_that_was_cut_short_is_finished_by_the_same_command() {
         let stage = Stage::new(here);
         let project = &stage.project;
         project.good(&["ledger", "move", "--to", there]);
-        // The place that it leaves is closed first: at no time can both be written to.
+        // The old location is closed first: the two are never writable at the same time.
         append(project, there, &json!({"moved": {"to": here}}), "");
         for (place, other) in [(here, there), (there, here)] {
             set(project, place);

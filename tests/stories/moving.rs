@@ -1,4 +1,4 @@
-//! `pushplan mv`: another key, in the files and in the ledger.
+//! `pushplan mv`: a new key, in the files and in the ledger.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -47,7 +47,7 @@ cases:
       - expect: {in: [lapsed], not_in: [buyers, \"all-but\"]}
 ";
 
-/// The lines in which two texts differ.
+/// The lines that differ between two texts.
 fn changed(before: &str, after: &str) -> Vec<String> {
     assert_eq!(before.lines().count(), after.lines().count(), "{after}");
     let pairs = before.lines().zip(after.lines());
@@ -136,7 +136,7 @@ fn with_in_git_the_manifest_tells_and_no_ledger_is_touched() {
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["already has `lifecycle.renamed_from: lapsed`", "messages.yaml:10:"]);
 
-    // Settings that are there stay there.
+    // Existing settings stay.
     let manifest =
         "segments:\n  a:\n    lifecycle:\n      protect: true\n    display_name: A\n    criteria: {tag: x}\n";
     let project = Project::new(manifest);
@@ -194,7 +194,7 @@ fn what_cannot_be_moved_is_refused_before_anything_is_written() {
     }
     assert_eq!(project.folder.read("messages.yaml"), SHOP);
 
-    // A reference that comes out of a variable, or shares its text with something else.
+    // A reference that comes from a variable, or shares its text with another one.
     let variable = SHOP.replace("{segment: \"lapsed\"} ", "{segment: \"${var.who}\"} ");
     let project = Project::with(&variable, "variables = {who = \"lapsed\"}\n");
     let ran = project.run(&["mv", "segments/lapsed", "segments/gone"]);
@@ -210,7 +210,7 @@ fn what_cannot_be_moved_is_refused_before_anything_is_written() {
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["would change its meaning"]);
     assert_eq!(project.folder.read("messages.yaml"), shared);
-    // Where something cannot be read, what it names is unknown.
+    // If a resource cannot be read, its references are unknown.
     let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {sgment: a}}\n");
     assert_eq!(project.run(&["mv", "segments/a", "segments/c"]).code, 3);
 }
@@ -331,7 +331,8 @@ fn nothing_is_moved_where_another_targets_ledger_cannot_be_read() {
     says(&ran.stderr, &["the ledger of `far` cannot be read", "nothing was renamed", "--in-git"]);
     assert_eq!(project.folder.read("messages.yaml"), before);
     assert!(!project.good(&["plan", "--target", "local"]).stdout.contains("segments/b"));
-    // Where the files have the new key already, the one that is asked for is told, and how the other will be.
+    // If the files already have the new key, only the selected target is moved, and the output says how to move the
+    // other.
     project.write("segments:\n  b: {criteria: {tag: x}}\n");
     let ran = project.good(&["mv", "segments/a", "segments/b", "--target", "local"]);
     says(&ran.stdout, &["The ledger of local now has it as", "pushplan mv segments/a segments/b --target far"]);

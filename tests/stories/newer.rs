@@ -1,4 +1,4 @@
-//! What a newer pushplan wrote, read by this one: a ledger, a saved plan. Nothing of it is dropped, and nothing is sent.
+//! Files of a newer pushplan, read by this version: a ledger, a saved plan. Nothing is dropped, and nothing is sent.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ segments:
   a: {criteria: {tag: a}}
 ";
 
-/// The places of a ledger that need no server but git's.
+/// The ledger locations that need no server except git's.
 const PLACES: [&str; 3] = ["file:", "file:shared", "git"];
 
 /// A project that was applied once, in a repository with a server.
@@ -28,7 +28,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// With its ledger in a place.
+    /// Creates it with its ledger in a location.
     pub fn new(place: &str) -> Self {
         let project = Project::with(ONE, &format!("ledger = \"{place}\"\n"));
         let server = tempfile::tempdir().expect("a folder");
@@ -47,14 +47,14 @@ impl Stage {
     }
 }
 
-/// What git says.
+/// The output of git.
 pub fn git(folder: &Path, arguments: &[&str]) -> String {
     let ran = Command::new("git").args(arguments).current_dir(folder).output().expect("git");
     assert!(ran.status.success(), "{arguments:?}: {ran:?}");
     String::from_utf8(ran.stdout).expect("UTF-8").trim().to_owned()
 }
 
-/// Appends a record as another version of pushplan would write it, and gives back all records.
+/// Appends a record as another version of pushplan would write it, and returns all records.
 pub fn append(project: &Project, place: &str, record: &Value, more: &str) -> Vec<Vec<u8>> {
     let store = place::open(Some(place), project.folder.path(), "local").expect("a place");
     let runtime = Runtime::new().expect("a runtime");
@@ -80,7 +80,7 @@ async fn all_of(store: &dyn Store) -> Vec<Vec<u8>> {
     store.read(Start::At(1)).await.expect("a ledger").into_iter().map(|stored| stored.bytes).collect()
 }
 
-/// A checkpoint with something in it that this version does not know.
+/// A checkpoint with a field that this version does not know.
 fn checkpoint(field: &str, value: &Value) -> Value {
     let mut state = json!({
         "seq": 4, "owned": {}, "retired": [], "open": {}, "unsettled": null, "run": null, "applied": null,
@@ -121,9 +121,9 @@ fn a_ledger_with_anything_unknown_in_it_is_refused_in_every_place_and_stays_as_i
             ("", json!({"forget": ["segments/a"], "because": "x"}), "which cannot read it"),
             ("", json!({"end": {"run": "1", "ended": "done", "waits": true}}), "unknown field `waits`"),
         ];
-        // One project for all of a place would be refused by its first record.
+        // A single project for all cases would already be refused for its first record.
         for (field, value, why) in records {
-            // In git, a few of them show that it is the same there.
+            // In git, a few of them are enough to show the same behaviour.
             if place == "git" && !["", "owned"].contains(&field) {
                 continue;
             }
@@ -161,7 +161,7 @@ fn an_unknown_field_around_a_record_is_refused_also_before_a_checkpoint() {
     says(&ran.stderr, &["record 5 was written by a newer pushplan", "unknown field `until`"]);
 }
 
-/// A saved plan with something else in it, and the digest that belongs to that.
+/// A saved plan with changed content, and the matching digest.
 fn save_again(project: &Project, change: impl Fn(&mut Value)) {
     let mut saved: Value = serde_json::from_str(&project.folder.read("p.plan")).expect("a plan");
     change(&mut saved["plan"]);

@@ -1,4 +1,4 @@
-//! The command that a report or a plan names next is the one that goes on.
+//! The next command that a report or a plan names works.
 
 use pushplan_testing::{Project, Service, says};
 
@@ -53,7 +53,7 @@ fn a_report_goes_on_with_the_same_target_and_part() {
     let ran = as_prod(&project, &service, &["apply", "--yes", "--target", "prod", "--only", "named_users/u"]);
     assert_eq!(ran.code, 1, "{ran}");
     says(&ran.stdout, &["To retry: pushplan apply --target prod --only named_users/u\n"]);
-    // What waits for a person names it too.
+    // Resources that wait for a person name it too.
     service.segment("a", "theirs");
     let ran = as_prod(&project, &service, &["plan", "--target", "prod"]);
     says(&ran.stdout, &["pushplan adopt segments/a --target prod\n"]);
@@ -74,7 +74,7 @@ segments:
     let _service = project.serve();
     project.good(&["apply", "--yes"]);
     project.edit("alert: Hello", "alert: Bye");
-    // The ledger still has something to learn of the segment, which is no reason to apply.
+    // The ledger needs an update of the segment, which is no reason to apply.
     let ran = project.good(&["plan"]);
     says(&ran.stdout, &["Next: the manual steps above, then pushplan apply --done pipelines/remind\n"]);
 }

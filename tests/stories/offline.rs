@@ -14,7 +14,7 @@ segments:
   visitors: {display_name: Visitors, criteria: {tag: visitor}}
 ";
 
-/// A target far away, for which nobody here has credentials.
+/// A remote target without credentials on this machine.
 const AWAY: &str = "[targets.production]\nbase_url = \"https://messaging.example\"\nledger = \"file:\"\n";
 
 /// The built-in service.
@@ -36,7 +36,7 @@ fn commit(folder: &Path, message: &str) {
     git(folder, &["commit", "--quiet", "-m", message]);
 }
 
-/// A project in a repository of its own, with one commit on `main`.
+/// A project in its own repository, with one commit on `main`.
 fn repository(project_file: &str, manifest: &str) -> Folder {
     let folder = Folder::project(manifest);
     folder.write("pushplan.toml", project_file);
@@ -59,7 +59,7 @@ fn a_contributor_without_credentials_sees_what_the_change_means() {
     let before = git(folder.path(), &["status", "--porcelain"]);
     let ran = good(&folder, &["plan", "--against-git", "main"]);
     assert_eq!(changes(&ran), ["± segments/visitors"]);
-    // The verdict comes first, and what it was compared with before any change.
+    // The verdict comes first, and the basis of the comparison precedes all changes.
     let (above, _) = ran.stdout.split_once("± segments/visitors").expect("the change");
     assert!(above.starts_with("No message changes."), "{ran}");
     says(above, &["Compared with the manifests of main (", "not with the"]);
@@ -87,7 +87,7 @@ fn every_form_is_marked() {
     assert_eq!(document["compared_with"]["what"], "commit");
     assert_eq!(document["compared_with"]["commit"], Value::from(id));
     assert_eq!((&document["unmanaged"], &document["changes"][0]["id"]), (&Value::Null, &Value::Null));
-    // Where nothing changes, too.
+    // The same without changes.
     folder.write("messages.yaml", SEGMENTS);
     for form in ["text", "markdown", "html"] {
         let ran = good(&folder, &[&plan[..], &[form]].concat());
@@ -121,7 +121,7 @@ fn the_ledger_says_what_was_applied_and_nobody_is_asked() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     project.edit("tag: visitor", "tag: guest");
-    // What someone does on the service is not seen.
+    // Changes made on the service are not visible.
     let id = service.segment_id("Buyers");
     service.put(&format!("/api/segments/{id}"), &serde_json::json!({"display_name": "B", "criteria": {"tag": "b"}}));
     service.forget();
@@ -155,7 +155,7 @@ fn a_contributor_cannot_choose_which_ledger_is_believed() {
     let folder = repository(LOCAL, SEGMENTS);
     let changed = SEGMENTS.replace("tag: visitor", "tag: guest");
     folder.write("messages.yaml", &changed);
-    // A ledger that knows the change as applied comes along, and the settings name another one.
+    // The checkout contains a ledger in which the change is applied, and the settings name another ledger.
     let elsewhere = Project::new(&changed);
     elsewhere.good(&["apply", "--yes"]);
     let forged = folder.path().join(".pushplan/ledger/local");
@@ -363,7 +363,7 @@ fn in_ci_the_branch_of_the_pull_request_is_known() {
         assert_eq!(ran.code, 0, "{ran}");
         says(&ran.stdout, &["Compared with the manifests of origin/trunk (", "~ segments/visitors"]);
     }
-    // There, the files do not say where the ledger is that is believed.
+    // In CI, the files do not determine the trusted ledger.
     project.folder.write("pushplan.toml", format!("{LOCAL}ledger = \"postgres://ada@evil.example/x/y\"\n"));
     let ran = project.run_as(&["plan", "--offline"], &[("GITHUB_BASE_REF", "trunk")]);
     assert_eq!(ran.code, 0, "{ran}");

@@ -1,4 +1,4 @@
-//! A plan that asks nobody comes to the same as one that asks the service, where the service has what was applied and nothing else.
+//! An offline plan equals a plan with the service, if the service has exactly what was applied.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const PHONE: &str = "04cc8283-ae38-4177-b206-6f92cf1992cb";
 const TABLET: &str = "05675f5d-48d9-45bb-81d7-2a056daf4ff9";
 
-/// Something of every kind; segments that name each other, and what names them.
+/// A resource of every kind; segments that name each other, and their users.
 const BASE: &str = r#"
 tag_groups:
   lifecycle: {}
@@ -82,16 +82,16 @@ tags:
     ios_channels: [04cc8283-ae38-4177-b206-6f92cf1992cb]
 "#;
 
-/// What is edited: one text in the place of another.
+/// The edits: each replaces one text with another.
 const EDITS: &[(&str, &str)] = &[
-    // Nothing at all.
+    // No edit.
     ("Lapsed buyers", "Lapsed buyers"),
     ("  lifecycle: {}\n", "  lifecycle: {}\n  club: {tags: [a], members: {named_users: {u-7: [a]}}}\n"),
     ("u-1001: [gold]", "u-1001: [gold, vip]"),
     ("        u-1002: [silver]\n", ""),
     ("display_name: Lapsed buyers", "display_name: Sleepers"),
     ("country: [US, CA]", "country: [US, GB]"),
-    // All that names it, and what names that.
+    // All its users, and their users.
     ("{tag: buyer, group: lifecycle}\n  lapsed", "{tag: shopper, group: lifecycle}\n  lapsed"),
     ("  alone:\n    display_name: Alone\n    criteria: {tag: alone}\n", ""),
     ("  alone:\n", "  lonely:\n"),
@@ -144,7 +144,7 @@ const EDITS: &[(&str, &str)] = &[
     ("  remind-me:\n", "  remind-me:\n    tag: remind\n"),
 ];
 
-/// All of a kind is left out, and nothing names any of it.
+/// The base without all resources of a kind, and without references to them.
 fn without(kind: &str) -> String {
     let mut out = String::new();
     let mut is_in = false;
@@ -164,7 +164,7 @@ fn without(kind: &str) -> String {
     }
 }
 
-/// What a plan says, without what nobody knows who asks nobody: ids that the service gave.
+/// The content of a plan, without the ids of the service, which an offline plan does not have.
 fn said(project: &Project, arguments: &[&str]) -> Value {
     let ran = project.run(&[arguments, &["--format", "json"]].concat());
     let mut document: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"));
@@ -175,7 +175,7 @@ fn said(project: &Project, arguments: &[&str]) -> Value {
     assert_eq!(ran.code, code, "{arguments:?}: {ran}");
     for change in document["changes"].as_array_mut().expect("changes") {
         let fields = change.as_object_mut().expect("an object");
-        // What the service tells alone, and numbers of steps, of which some are about versions of it.
+        // Facts that only the service has, and the numbers of steps, some of which concern versions.
         for key in ["id", "last_used", "steps"] {
             fields.remove(key);
         }

@@ -1,4 +1,4 @@
-//! Files that are older than what was applied last: a clone that is behind takes nothing back.
+//! Files that are older than the last applied ones: an outdated clone reverts nothing.
 
 use std::path::Path;
 use std::process::Command;
@@ -62,7 +62,7 @@ fn one_commit_behind_nothing_that_was_merged_is_deleted() {
     refused(&project.run(&["apply", "--yes"]), &[&said[..], &["git pull"]].concat());
     assert_eq!(pushes(&service), ["first", "sale"]);
 
-    // Every form of the plan says it first.
+    // Every form of the plan starts with it.
     let text = project.refused(&[]).stdout;
     assert!(text.starts_with("These files are older than the last apply: this checkout, "), "{text}");
     let json: Value = serde_json::from_str(&project.refused(&["--format", "json"]).stdout).expect("JSON");
@@ -72,7 +72,7 @@ fn one_commit_behind_nothing_that_was_merged_is_deleted() {
     says(&markdown, &["> [!WARNING]\n> These files are older than the last apply"]);
     says(&project.refused(&["--format", "html"]).stdout, &["These files are older than the last apply"]);
 
-    // What is applied of it does not make these files the newest.
+    // Applying a part does not make these files the newest.
     project.good(&["apply", "--yes", "--only", "scheduled_pushes/first"]);
     refused(&project.run(&["apply", "--yes"]), &said);
     project.good(&["apply", "--yes", "--allow-older"]);
@@ -96,7 +96,7 @@ fn older_files_neither_take_an_edit_back_nor_bring_back_what_was_removed() {
     git(folder, &["checkout", "-q", "HEAD~1"]);
     refused(&project.run(&["apply", "--yes"]), &["is behind", "scheduled_pushes/sale"]);
     assert_eq!(pushes(&service), ["first"]);
-    // A commit that takes another one back is no older one.
+    // A commit that reverts another one is not an older one.
     git(folder, &["checkout", "-q", "main"]);
     git(folder, &["revert", "--no-edit", "HEAD"]);
     project.good(&["apply", "--yes"]);
@@ -107,7 +107,7 @@ fn older_files_neither_take_an_edit_back_nor_bring_back_what_was_removed() {
 fn older_files_put_back_what_somebody_changed_on_the_service() {
     let (project, service) = merged();
     git(project.folder.path(), &["checkout", "-q", "HEAD~1"]);
-    // The commit is older, and the files say what was applied.
+    // The commit is older, and the files have the applied content.
     project.write(&format!("{FIRST}{SALE}"));
     says(
         &project.good(&["plan"]).stdout,
@@ -145,7 +145,7 @@ fn another_branch_deletes_nothing_and_brings_no_cancelled_message_back() {
     refused(&project.run(&["apply", "--yes", "--only", "scheduled_pushes/sale"]), &all);
     assert_eq!(pushes(&service), ["first"]);
 
-    // What messages nobody may be new.
+    // Resources that send no messages may be new.
     project.good(&["apply", "--yes", "--only", "templates/hello"]);
     git(folder, &["checkout", "-q", "main"]);
     git(folder, &["merge", "-q", "-m", "merge", "other"]);
@@ -169,7 +169,7 @@ pipelines:
     project.good(&["apply", "--yes"]);
     project.write(&format!("{FIRST}{SALE}").replace("The first one", "Corrected"));
     commit(&project, "do not remind");
-    // The commit is applied but for the deletion, which a person does in the dashboard.
+    // The commit is applied except for the deletion, which a person does in the dashboard.
     project.good(&["apply", "--yes", "--except", "pipelines/remind"]);
     let pipelines = || service.get("/api/pipelines")["pipelines"].as_array().expect("a list").clone();
     let id = pipelines()[0]["uid"].as_str().expect("an id").to_owned();
@@ -179,7 +179,7 @@ pipelines:
     assert!(pipelines().is_empty());
 }
 
-/// A clone of a project, which has the ledger and the service of that one.
+/// A clone of a project, with the same ledger and service.
 fn cloned(project: &Project, options: &[&str]) -> Project {
     let clone = Project::new("");
     let (from, to) = (project.folder.path(), clone.folder.path());
@@ -262,7 +262,7 @@ fn records(project: &Project) -> u64 {
     json["records"].as_u64().unwrap_or_else(|| panic!("{json}"))
 }
 
-/// The newer files only no longer delete what is not in git, so that the apply of them has nothing to do.
+/// The newer files only stop pruning, so their apply has nothing to do.
 #[test]
 fn files_are_older_than_those_whose_apply_had_nothing_to_do() {
     let project = Project::with(FIRST, "prune = {segments = true}\n");
@@ -275,7 +275,7 @@ fn files_are_older_than_those_whose_apply_had_nothing_to_do() {
     project.folder.write("pushplan.toml", settings);
     commit(&project, "no prune");
     let before = records(&project);
-    // A part of the files does not make the rest of them the newest.
+    // Applying a part of the files does not make the rest of them the newest.
     project.good(&["apply", "--yes", "--only", "scheduled_pushes/first"]);
     assert_eq!(records(&project), before);
     let history = project.good(&["history"]).stdout;
@@ -283,7 +283,7 @@ fn files_are_older_than_those_whose_apply_had_nothing_to_do() {
     project.good(&["apply", "--yes"]);
     assert_eq!(records(&project), before + 1, "once for each commit");
     assert_eq!(project.good(&["history"]).stdout, history, "nothing was done");
-    // Older files with nothing to do do not become the newest.
+    // Older files without changes do not become the newest.
     git(folder, &["checkout", "-q", "HEAD~1"]);
     project.good(&["apply", "--yes"]);
     assert_eq!(records(&project), before + 1);
@@ -292,7 +292,7 @@ fn files_are_older_than_those_whose_apply_had_nothing_to_do() {
         refused(&project.run(arguments), &["is behind", "segments/theirs"]);
     }
     assert_eq!(service.names("/api/segments", "segments", "display_name"), ["theirs"]);
-    // The next commit that changes nothing is applied by reconcile as well.
+    // The next commit without changes is applied by reconcile too.
     git(folder, &["checkout", "-q", "main"]);
     git(folder, &["commit", "-q", "--allow-empty", "-m", "nothing"]);
     project.good(&["reconcile", "--once", "--drift", "fix"]);
@@ -319,7 +319,7 @@ fn a_clean_clone_takes_back_nothing_that_was_applied_from_uncommitted_files() {
     run(&["apply", "--yes"], 0);
     project.write(&format!("{FIRST}{SALE}"));
     run(&["apply", "--yes"], 0);
-    // Someone who edits on is not asked.
+    // A user who continues to edit gets no question.
     project.edit("Everything must go", "Nearly everything must go");
     run(&["apply", "--yes"], 0);
     git(folder, &["stash", "-q"]);
@@ -330,7 +330,7 @@ fn a_clean_clone_takes_back_nothing_that_was_applied_from_uncommitted_files() {
     );
     says(&ran.to_string(), &["scheduled_pushes/sale", "commit the changes that were applied"]);
     assert_eq!(pushes(&service), ["first", "sale"]);
-    // Once they are committed, the next commit may take them back.
+    // After they are committed, the next commit may revert them.
     git(folder, &["stash", "pop", "-q"]);
     commit(&project, "sale");
     run(&["apply", "--yes"], 0);

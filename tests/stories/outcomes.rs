@@ -1,4 +1,4 @@
-//! `pushplan outcome`: what the pushes reached that git scheduled.
+//! `pushplan outcome`: the reach of pushes that were scheduled from git.
 
 use pushplan_testing::{Project, Service, checked, says};
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ fn move_to(service: &Service, time: &str) {
     service.post("/local/clock", &json!({ "to": time }));
 }
 
-/// The state of each push, with what it reached.
+/// The state of each push, with its reach.
 fn states(project: &Project, code: i32) -> Vec<String> {
     let ran = project.run(&["outcome", "--format", "json"]);
     assert_eq!(ran.code, code, "{ran}");
@@ -91,7 +91,7 @@ fn what_was_reached_is_told_for_each_push_and_time() {
             "Outcome: 3 reached people, 2 not sent yet.",
         ],
     );
-    // What is not sent yet is asked for its time, and nothing else but the reports.
+    // For a pending push, only its time is requested, besides the reports.
     let asked = service.asked();
     let others: Vec<_> = asked.iter().filter(|line| !line.starts_with("GET /api/reports/responses/")).collect();
     assert!(others.len() == 2 && others.iter().all(|line| line.starts_with("GET /api/schedules/")), "{asked:?}");
@@ -108,7 +108,7 @@ fn what_was_reached_is_told_for_each_push_and_time() {
     );
     let one = project.good(&["outcome", "experiments/words"]);
     assert!(!one.stdout.contains("scheduled_pushes"), "{one}");
-    // What has had its time is marked as past; the ids stay.
+    // A past push is marked as such; the ids stay.
     project.good(&["apply", "--yes"]);
     assert_eq!(states(&project, 0).len(), 5);
     assert_eq!(states(&project, 0)[0], "scheduled_pushes/sale reached 2");
@@ -192,7 +192,7 @@ fn an_experiment_tells_its_push_id_where_the_ledger_does_not_know_it() {
     devices(&service, true);
     project.good(&["apply", "--yes"]);
     let id = service.get("/api/experiments")["experiments"][0]["experiment_id"].as_str().expect("an id").to_owned();
-    // As an earlier version left it: ours, without the id of its push.
+    // The record of an earlier version: managed, without the id of its push.
     project.good(&["forget", "experiments/words"]);
     project.folder.write("pushplan.toml", "[targets.local]\napi = \"documented\"\n");
     project.good(&["adopt", "experiments/words", "--id", &id]);

@@ -1,4 +1,4 @@
-//! Keys that begin with `x-` are people's own, and nothing that is to be sent hides behind one.
+//! Keys that begin with `x-` are for users, and no content to be sent can hide behind one.
 
 use pushplan_testing::{Project, says};
 

@@ -1,4 +1,4 @@
-//! Only what is ours is touched.
+//! Only managed resources are touched.
 
 use pushplan_testing::{Project, changes, says};
 use serde_json::json;
@@ -65,7 +65,7 @@ fn a_project_with_an_error_plans_nothing() {
         let ran = project.run(command);
         assert_eq!(ran.code, 3, "{ran}");
         says(&ran.stderr, &["tagg", "messages.yaml:2:", "the manifests have errors; nothing was done"]);
-        // A plan looks at the service while it reads the files. Nobody else even looks.
+        // A plan reads the service while it reads the files. Other commands do not even read.
         let writes: Vec<String> = if command == ["plan"] { service.writes() } else { service.asked() };
         assert_eq!(writes, [""; 0], "{command:?}");
         service.forget();
@@ -91,7 +91,7 @@ fn destroy_takes_all_of_ours_away_and_asks_first() {
     let project = Project::new(TWO);
     let service = project.serve();
     project.good(&["apply", "--yes"]);
-    // A yes is not enough: it takes the name of what is emptied.
+    // `--yes` is not enough: the name of the target is required.
     let ran = project.run(&["destroy", "--yes"]);
     assert_eq!(ran.code, 64, "{ran}");
     let ran = project.run(&["destroy"]);
@@ -152,7 +152,7 @@ scheduled_pushes:
     let ran = project.manual(&["apply", "--yes"]);
     says(&ran.stdout, &["! segments/a", "is not deleted yet: unmanaged", "\"Flash\""]);
     assert_eq!(service.segments(), ["a", "b"]);
-    // Once it is gone, nothing holds the segment.
+    // When it is gone, nothing uses the segment.
     service.delete(&format!("/api/schedules/{}", made["schedule_ids"][0].as_str().expect("an id")));
     project.good(&["apply", "--yes"]);
     assert_eq!(service.segments(), ["b"]);
@@ -164,7 +164,8 @@ fn destroy_speaks_of_what_is_ours_and_not_of_files() {
     let _service = project.serve();
     let ran = project.good(&["destroy", "--confirm", "local"]);
     assert_eq!(ran.stdout, "Nothing to delete: pushplan manages nothing on local.\n");
-    // What an API cannot remove is removed by hand, and what it names with the next destroy.
+    // A resource that the API cannot remove is a manual step, and the resources it names are deleted by the next
+    // destroy.
     let manifest = "\
 segments:
   vip: {criteria: {tag: vip}}
@@ -206,11 +207,11 @@ fn a_segment_that_somebody_elses_segment_names_is_kept() {
             true => project.edit("tag: a", "tag: other"),
             false => project.edit("  a: {criteria: {tag: a}}\n", ""),
         }
-        // Nothing is read for a plan that deletes nothing.
+        // A plan without deletions reads nothing.
         service.forget();
         project.good(&["plan", "--only", "segments/b"]);
         assert!(!service.asked().contains(&format!("GET /api/segments/{made}")), "{:?}", service.asked());
-        // What is replaced does its work already; what is to go is left to people.
+        // The new version of a replaced resource is already in use; a pending deletion is left to a person.
         let ran = match replaced {
             true => project.good(&["apply", "--yes"]),
             false => project.manual(&["apply", "--yes"]),
@@ -218,7 +219,7 @@ fn a_segment_that_somebody_elses_segment_names_is_kept() {
         let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         says(&said, &["is not deleted yet: unmanaged segment \"Theirs\"", "change that in the dashboard"]);
         assert_eq!(service.get(&format!("/api/segments/{id}"))["criteria"]["tag"], "a");
-        // Once it is gone, nothing holds the segment.
+        // When it is gone, nothing uses the segment.
         service.delete(&format!("/api/segments/{made}"));
         project.good(&["apply", "--yes"]);
         let left = if replaced { vec!["a", "b"] } else { vec!["b"] };

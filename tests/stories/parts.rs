@@ -32,7 +32,7 @@ fn what_loses_its_last_part_and_stays_in_the_files_is_not_told_to_be_deleted() {
         }
         assert!(!markdown.contains("**Deletes**"), "{markdown}");
     }
-    // What is taken out of the files goes.
+    // A part that is removed from the files is deleted.
     project.write("segments: {s: {criteria: {tag: s}}}\n");
     let text = project.refused(&[]).stdout;
     says(&text, &["- tags/lt ", "- named_users/qa ", "- tag_groups/g ", "not in your files"]);

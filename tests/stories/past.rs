@@ -1,4 +1,4 @@
-//! Pushes that have had their time. They are never sent again, whatever is edited.
+//! Past pushes. They are never sent again, regardless of edits.
 
 use std::collections::BTreeMap;
 
@@ -72,14 +72,14 @@ fn a_past_push_is_shown_once_and_never_made_again() {
         assert_eq!(changes(&ran), ["+ segments/a", went]);
         project.good(&["apply", "--yes"]);
         assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
-        // An edit of what was sent is told, and changes nothing.
+        // An edit of a sent push is reported, and changes nothing.
         project.edit("alert: Sale", "alert: SALE");
         let ran = project.good(&["apply", "--yes"]);
         says(&ran.stdout, &["scheduled_pushes/sale"]);
         project.edit("2024-01-22", "2035-01-22");
         project.good(&["apply", "--yes"]);
         assert_eq!(service.writes(), ["POST /api/segments"]);
-        // What is no longer declared is forgotten: there is nothing left to delete.
+        // An undeclared one is removed from the ledger: there is nothing left to delete.
         project.write("segments:\n  a: {criteria: {tag: a}}\n");
         project.good(&["apply", "--yes"]);
         assert_eq!(service.writes(), ["POST /api/segments"]);
@@ -174,7 +174,7 @@ segments:
     project.good(&["apply", "--yes"]);
     project.edit("audience: {segment: a}", "audience: {segment: b}");
     project.edit("  a: {criteria: {tag: a}}\n", "");
-    // A clock that is a little slow has not sent it yet, whatever it says in git by now.
+    // A service with a slow clock has not sent it yet, regardless of its current time in git.
     service.post("/local/clock", &json!({ "by": "61m" }));
     for _ in ["as it is found", "as the ledger has it as past"] {
         let ran = project.good(&["apply", "--yes"]);
@@ -205,7 +205,7 @@ segments:
     let service = project.serve_with(&["--api", "extended", "--clock", "2035-02-01T09:00Z"]);
     project.good(&["apply", "--yes"]);
     service.post("/local/clock", &json!({ "by": "2h" }));
-    // The ledger takes note that it has begun.
+    // The ledger records that it has begun.
     project.good(&["apply", "--yes"]);
     project.edit("audience: {segment: a}", "audience: {segment: b}");
     project.edit("  a: {criteria: {tag: a}}\n", "");
@@ -223,7 +223,7 @@ fn the_clock_of_the_built_in_service_says_what_can_still_be_made() {
     let service = project.serve_with(&["--clock", "2024-01-22T09:00Z"]);
     project.good(&["apply", "--yes"]);
     assert_eq!(service.names("/api/schedules", "schedules", "name"), ["sale"]);
-    // What is too late there is so also where the real time says something else.
+    // A push that is too late for the service is too late even if the real time differs.
     service.post("/local/clock", &json!({ "by": "57m" }));
     project.edit("  sale:", "  another:");
     assert_eq!(project.run(&["apply", "--yes"]).code, 7);
@@ -251,7 +251,7 @@ fn a_push_that_somebody_put_off_is_not_past_while_it_waits() {
     says(&ran.stdout, &["changed on the service since the last apply", "someone postponed it", "write that time"]);
     project.manual(&["apply", "--yes"]);
     assert_eq!(project.changes(&[]), ["! scheduled_pushes/sale"]);
-    // Its new time in the files is agreement; without the push in them it is cancelled.
+    // The same new time in the files resolves it; without the push in the files, it is cancelled.
     project.edit("2024-01-22T10:00", "2035-01-22T10:00");
     assert_eq!(project.changes(&[]), Vec::<String>::new());
     project.edit("2035-01-22T10:00", "2024-01-22T10:00");

@@ -1,4 +1,4 @@
-//! Commands that pushplan prints run as they are pasted, from the folder that someone is in.
+//! Commands that pushplan prints can be pasted in the current folder of the user.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,11 +11,11 @@ use pushplan_testing::{Project, Ran, Service, ended, says};
 
 const ONE: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 const SLOW: &str = "[[fault]]\nkind = \"delay\"\nms = 2500\nmethod = \"POST\"\n";
-/// The folder has a name that a shell would not leave as it is.
+/// The name of the folder needs quotes in a shell.
 const FOLDER: &str = "q em3";
 const TARGET: &str = "e-f";
 
-/// Someone who stands above a project whose ledger is in a folder that several share.
+/// A user in a folder above the project, whose ledger is in a shared folder.
 struct Above {
     outer: Project,
     service: Service,
@@ -55,7 +55,7 @@ impl Above {
         self.outer.run_as(&self.arguments(arguments), &self.environment(&shared, &[]))
     }
 
-    /// Credentials, and the word that the ledger may be outside of the project.
+    /// Credentials, and the permission for a ledger outside the project.
     fn environment<'a>(&'a self, shared: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
         [&self.service.credentials()[..], &[("PUSHPLAN_LEDGER_DIR", shared)], more].concat()
     }
@@ -96,7 +96,7 @@ impl Above {
         }
     }
 
-    /// The store goes away while a request is under way, and is back once the run has ended.
+    /// The ledger's folder disappears while a request is under way, and is back after the run has ended.
     fn lose_the_store(&self, env: &[(&str, &str)], meanwhile: impl Fn()) -> Ran {
         let child = self.start(env);
         fs::rename(self.shared(), self.path("away")).expect("moved");
@@ -108,7 +108,7 @@ impl Above {
     }
 }
 
-/// What stands behind these words in a line.
+/// The rest of the line after these words.
 #[track_caller]
 fn after<'r>(ran: &'r Ran, words: &str) -> &'r str {
     let line = ran.stderr.lines().find_map(|line| Some(line.split_once(words)?.1));

@@ -48,7 +48,7 @@ fn shop() -> (Project, Service) {
     (project, service)
 }
 
-/// The devices of a message by what the plan means for them.
+/// The devices of a message, by the effect of the plan on them.
 fn devices(project: &Project, arguments: &[&str], address: &str) -> Value {
     let ran = project.run(&[&["plan", "--people", "--format", "json"], arguments].concat());
     let plan: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"));
@@ -61,7 +61,7 @@ fn devices(project: &Project, arguments: &[&str], address: &str) -> Value {
     found
 }
 
-/// What a side of a device receives: the time of its clock and the text.
+/// The messages of one side of a device: local time and text.
 fn received(device: &Value, side: &str) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     let all = device[side].as_array().unwrap_or_else(|| panic!("{device:#}"));
@@ -113,13 +113,13 @@ fn a_device_leaves_and_no_flag_means_no_people() {
     let plain = project.run(&["plan", "--format", "json"]);
     assert!(!plain.stdout.contains("\"people\""), "{plain}");
     assert!(!project.run(&["plan"]).stdout.contains("People"));
-    // The time is that of the device: it is sent at nine o'clock there.
+    // The time is the device's local time: it is sent at nine o'clock there.
     let found = devices(&project, &[], "scheduled_pushes/sale");
     assert_eq!(found["leaves"]["zone"], "Europe/Berlin");
     assert_eq!(received(&found["leaves"], "before"), one("2035-01-25T09:00:00", "Sale"));
     assert_eq!(found["leaves"]["before"][0]["at"], "2035-01-25T08:00:00Z");
     assert_eq!(received(&found["leaves"], "after"), []);
-    // The replay has a service of its own.
+    // The replay uses a separate service.
     assert_eq!(service.writes(), Vec::<String>::new());
 }
 
@@ -133,7 +133,7 @@ fn a_device_gets_one_variant_of_an_experiment() {
     let after = received(&found["joins"], "after");
     assert_eq!(after.len(), 1, "{after:?}");
     assert!(["First", "Second"].contains(&after[0].1.as_str()), "{after:?}");
-    // Another plan of it shows this variant again.
+    // Another plan shows the same variant.
     assert_eq!(devices(&project, &[], "experiments/subject"), found);
 }
 
@@ -161,7 +161,7 @@ fn a_named_user_who_gets_a_tag_has_a_device_that_joins() {
     assert_eq!(found["joins"]["words"], "an iOS device that belongs to the named user ann and without loyalty = gold");
     assert_eq!(received(&found["joins"], "before"), []);
     assert_eq!(received(&found["joins"], "after").len(), 1, "{found:#}");
-    // One that is new reaches all devices of a user.
+    // A new one reaches all devices of a user.
     project.edit("audience: {tag: summer}", "audience: {named_user: ann}");
     project.edit("2035-06-01T10:00", "2035-02-01T10:00");
     let found = devices(&project, &[], "scheduled_pushes/later");

@@ -20,7 +20,7 @@ scheduled_pushes:
 const WIDER: (&str, &str) = ("{tag: buyer}", "{or: [{tag: buyer}, {tag: lapsed}]}");
 const FILE: &str = ".pushplan/population-remote";
 
-/// A project whose target is a service elsewhere, with 8 buyers and 4 lapsed ones.
+/// A project with a target on a remote service, with 8 buyers and 4 lapsed ones.
 struct Remote {
     project: Project,
     service: Service,
@@ -57,12 +57,12 @@ impl Remote {
         ran
     }
 
-    /// The population that is kept.
+    /// The stored population.
     fn bytes(&self) -> Vec<u8> {
         fs::read(self.project.folder.path().join(FILE)).expect("a population")
     }
 
-    /// Keeps a population, as the command does.
+    /// Stores a population like the command.
     fn keep(&self, bytes: &[u8]) {
         let path = self.project.folder.path().join(FILE);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
@@ -93,7 +93,7 @@ fn a_plan_shows_how_many_devices_a_change_adds() {
     let reach = remote.reach("scheduled_pushes/sale");
     assert_eq!((&reach["before"], &reach["after"], &reach["devices"]), (&json!(8), &json!(12), &json!(20)));
     assert_eq!((&reach["exact"], &reach["population"]["source"]), (&json!(true), &json!("channels")));
-    // Numbers decide nothing: a plan with them is applied as it was saved.
+    // Counts decide nothing: a saved plan with counts can be applied.
     remote.good(&["plan", "--out", "saved.plan"]);
     remote.good(&["reach"]);
     remote.good(&["apply", "saved.plan"]);
@@ -101,7 +101,7 @@ fn a_plan_shows_how_many_devices_a_change_adds() {
     assert!(!ran.stdout.contains("devices"), "nothing changes, so nothing is counted: {ran}");
 }
 
-/// What the project declares of people's tags is not what the devices have.
+/// Tags that the project declares for people are not on the devices yet.
 #[test]
 fn reach_counts_the_devices_as_they_are() {
     let remote = Remote::new("");
@@ -127,7 +127,7 @@ fn a_population_holds_no_ids_and_addresses_and_only_its_owner_reads_it() {
     let told = |message: &Value| (message["address"].clone(), message["devices"].clone(), message["bounds"].clone());
     let messages: Vec<_> = document["messages"].as_array().expect("messages").iter().map(told).collect();
     let bounds = json!({ "at_least": 8, "at_most": 8 });
-    // Who is a named user is not kept. No device has one, so that nobody is in its audience.
+    // Named users are not stored. No device has one, so nobody is in its audience.
     let none = json!({ "at_least": 0, "at_most": 0 });
     assert_eq!(
         messages,
@@ -164,7 +164,7 @@ fn a_population_that_cannot_be_used_leaves_a_plan_without_numbers() {
         says(&ran.stdout, &["scheduled_pushes/sale"]);
         assert!(!ran.stdout.contains("devices ("), "{ran}");
     }
-    // One that came with a checkout is not that of the target.
+    // A population from a checkout is not used for the target.
     fs::write(&path, &good).expect("written");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("a mode");
     says(&remote.good(&["plan"]).stderr, &["others can read it, or it is in git"]);
@@ -178,7 +178,7 @@ fn an_incomplete_list_is_an_error_and_the_old_population_stays() {
     remote.good(&["reach"]);
     let old = remote.bytes();
     for fault in [
-        // The second page, again and again.
+        // The second page, repeatedly.
         "kind = \"status\"\nstatus = 503\nafter = 1",
         "kind = \"garble\"",
         "kind = \"loop\"",
@@ -202,7 +202,7 @@ fn an_interrupt_leaves_the_old_population() {
     let remote = Remote::new("[[fault]]\nkind = \"delay\"\nms = 20000\npath = \"/api/channels*\"\n");
     remote.keep(b"what was there");
     let child = remote.project.start_as(&["reach"], &remote.service.credentials());
-    // Until it waits for the channel list.
+    // Wait until it reads the channel list.
     let is_asked = || remote.service.asked().iter().any(|line| line.contains("/api/named_users"));
     for _ in 0..200 {
         if is_asked() {
@@ -230,10 +230,10 @@ fn a_project_ships_a_sample_population() {
     remote.project.folder.write("sample.jsonl", lines.join("\n"));
     remote.settings("population = \"sample.jsonl\"\n");
     says(&remote.good(&["plan"]).stdout, &["about 30 of 100 devices", "Counted on a sample of 100 devices."]);
-    // Also without the service: that is what the pull request of a fork sees.
+    // The same without the service, as in a pull request from a fork.
     let ran = remote.project.run(&["plan", "--offline"]);
     says(&ran.stdout, &["about 30 of 100 devices", "Counted on a sample of 100 devices."]);
-    // The devices of the target itself count for more.
+    // The devices of the target itself take precedence.
     remote.good(&["reach"]);
     says(&remote.good(&["plan"]).stdout, &["about 8 of 20 devices"]);
     let ran = remote.good(&["reach", "--from", "sample.jsonl"]);

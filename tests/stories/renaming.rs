@@ -1,4 +1,4 @@
-//! Resources that get another key.
+//! Renamed resources.
 
 use pushplan_testing::{Project, Ran, changes, says};
 use serde_json::json;
@@ -33,7 +33,7 @@ fn a_resource_gets_another_key_and_the_service_hears_nothing_of_it() {
         says(&project.good(&["apply", "--yes"]).stdout, &["1 moved"]);
         assert_eq!(service.writes(), Vec::<String>::new());
         assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (3 resources).\n");
-        // What it names is the same as ever, also once the hint is gone.
+        // Its references are unchanged, even after `renamed_from` is removed.
         project.edit("lifecycle: {renamed_from: old}, ", "");
         assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (3 resources).\n");
         assert_eq!(service.segment_id("Lapsed"), id);
@@ -178,7 +178,7 @@ pipelines:
             assert!(!joined.contains("--done"), "{ran}");
             assert_eq!(service.writes(), Vec::<String>::new());
         }
-        // With the old one, it is made.
+        // With the old one, it is created.
         project.good(&["apply", "--yes"]);
         let writes = service.writes();
         assert!(writes[0].starts_with("DELETE ") && writes[1].starts_with("POST "), "{writes:?}");
@@ -229,7 +229,7 @@ fn a_push_that_cannot_be_deleted_has_no_second_one_beside_it() {
     let service = project.faulty(rules);
     project.good(&["apply", "--yes"]);
     project.edit("  old:", "  new:");
-    // Also where those who get it have another key, and are made first.
+    // The same if its audience has another key, and is created first.
     let text = project.folder.read("messages.yaml");
     project.write(&text.replace("  a:", "  b:").replace("segment: a", "segment: b"));
     assert_eq!(project.run(&["apply", "--yes"]).code, 6);
@@ -254,9 +254,9 @@ fn what_says_the_same_as_what_has_gone_out_is_asked_about() {
     says(&ran.stdout, &["! scheduled_pushes/new", ". scheduled_pushes/old"]);
     says(&said(&ran), &asks);
     says(&said(&ran), &["see below if it is a rename; otherwise give it a later time"]);
-    // Left out, it does not take the old one with it: the next plan could not ask any more.
+    // If it is left out, the old one stays: otherwise the next plan could not ask any more.
     project.good(&["apply", "--yes", "--except", "scheduled_pushes/new"]);
-    // Also with the later time that it was advised to have.
+    // The same with the later time that the advice suggests.
     project.edit("2035-01-22", "2035-02-22");
     says(&said(&project.good(&["plan"])), &asks);
     project.edit("  new:", "  new:\n    lifecycle: {renamed_from: old}");
@@ -301,7 +301,7 @@ fn what_is_the_same_on_the_service_under_another_key_is_told_as_that() {
     says(&ran.stdout, &[". open_channels/old", "to open_channels/new, the same object on the service"]);
     assert!(!ran.stdout.contains("no longer has it"), "{ran}");
     project.good(&["apply", "--yes", "--only", "open_channels/new"]);
-    // The new key has it by now, so that the old one is forgotten by itself.
+    // It now belongs to the new key, so the old one is removed from the ledger.
     let ran = project.good(&["apply", "--yes", "--only", "open_channels/old"]);
     says(&ran.stdout, &["1 forgotten"]);
     says(&project.good(&["plan"]).stdout, &["No changes."]);

@@ -14,7 +14,7 @@ fn a_damaged_commit_is_not_remembered_once_the_server_is_repaired() {
     let stage = Stage::new("git");
     let (project, service) = (&stage.project, &stage.service);
     let sound = git(stage.server(), &["rev-parse", "refs/pushplan/local"]);
-    // Someone's broken program appends what is no record.
+    // Another user's broken program appends an invalid record.
     let other = tempfile::tempdir().expect("a folder");
     let address = stage.server().to_str().expect("UTF-8");
     assert!(Command::new("git").args(["clone", "--quiet", address, "."]).current_dir(other.path()).status().is_ok());
@@ -35,7 +35,7 @@ fn a_damaged_commit_is_not_remembered_once_the_server_is_repaired() {
     assert_eq!(service.writes(), Vec::<String>::new());
     project.edit("tag: a", "tag: b");
     project.good(&["apply", "--yes"]);
-    // What was sound and is gone is missed as ever.
+    // Valid records that are missing are still detected.
     git(stage.server(), &["update-ref", "refs/pushplan/local", &sound]);
     let ran = project.run(&["plan"]);
     assert_eq!(ran.code, 1, "{ran}");

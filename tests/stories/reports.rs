@@ -1,4 +1,4 @@
-//! What an apply says of itself, and how it copes with a service that is busy.
+//! The report of an apply, and its behaviour when the service is busy.
 
 use std::time::{Duration, Instant};
 
@@ -40,7 +40,7 @@ fn a_report_as_json_is_one_value_with_every_step() {
     assert_eq!(steps.len(), 3);
     let text = report.to_string();
     says(&text, &["segments/a", "segments/b", "\"failed\"", "\"done\""]);
-    // Also where there is nothing to do.
+    // The same if there is nothing to do.
     let project = Project::new("segments: {}\n");
     let _service = project.serve();
     let ran = project.good(&["apply", "--yes", "--format", "json"]);
@@ -149,17 +149,17 @@ fn what_the_ledger_alone_takes_note_of_is_no_change() {
     let ran = project.good(&["apply"]);
     assert_eq!(ran.stdout, "No changes. local matches your files (1 resource).\n");
     assert_eq!(ran.stderr, "");
-    // The ledger has taken note of it all the same.
+    // The ledger has recorded it anyway.
     project.write("segments:\n  b: {criteria: {tag: b}}\n");
     says(&project.run(&["apply", "--yes"]).stderr, &["segments/a is protected"]);
-    // That the protection is lifted is a change to people.
+    // For users, removing the protection is a change.
     project.write("segments:\n  a: {criteria: {tag: a}, lifecycle: {protect: false}}\n");
     says(&project.good(&["apply", "--yes"]).stdout, &["\n1 unprotected.\n"]);
     for format in ["json", "jsonl"] {
         let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n");
         let _service = project.serve();
         project.good(&["apply", "--yes"]);
-        // The version stamp of what was made.
+        // The version stamp of the created resource.
         let ran = project.good(&["apply", "--format", format]);
         let report: Value = serde_json::from_str(&ran.stdout).expect("one value");
         assert_eq!(report["counts"]["done"], 0, "{ran}");

@@ -1,4 +1,4 @@
-//! A ledger that was set back or restored from a backup: nobody sends a second time what it no longer knows of.
+//! A ledger that was set back or restored from a backup: nothing that it no longer contains is sent again.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ segments:
   a: {criteria: {tag: a}}
 ";
 
-/// What is applied after the backup: one thing that a list shows, and one that it does not.
+/// The resources that are applied after the backup: one is in a list of the service, one is not.
 const LATER: &str = "\
 segments:
   a: {criteria: {tag: a}}
@@ -45,7 +45,7 @@ struct Story {
 }
 
 impl Story {
-    /// The ledger is where this setting says.
+    /// Creates a story whose ledger is in this location.
     fn new(ledger: &str) -> Self {
         let home = Project::new(FIRST);
         let service = home.serve();
@@ -81,7 +81,7 @@ impl Story {
         self.service.names("/api/schedules", "schedules", "url")
     }
 
-    /// Once a person has accepted the gap, nothing is created that may have been created before, until a person has said so.
+    /// After a person has accepted the gap, nothing that may already exist is created until a person has confirmed it.
     fn goes_on(&self, project: &Project) {
         let pushes = self.pushes();
         assert_eq!(pushes.len(), 1);
@@ -99,7 +99,7 @@ impl Story {
         let ran = self.ends(project, &["apply", "--yes"], 7);
         says(&ran.stderr, &["scheduled_pushes/sale: whether it was created before", "is unknown"]);
         says(&self.ends(project, &["ledger", "status"], 0).stdout, &["gap", "restored from a backup"]);
-        // What a complete list does not show is not there.
+        // A resource that is not in a complete list does not exist.
         project.edit("  a: {", "  c: {criteria: {tag: c}}\n  a: {");
         self.ends(project, &["apply", "--yes", "--only", "segments/c"], 0);
         assert_eq!(self.service.writes(), ["POST /api/segments"]);
@@ -108,7 +108,7 @@ impl Story {
         says(&ran.stderr, &["has nothing at scheduled_pushes/other"]);
         self.ends(project, &["resolve", "scheduled_pushes/sale", "--created", id], 0);
         self.ends(project, &["adopt", "segments/b"], 0);
-        // What nobody can list may have been changed by the records that are lost, so that no plan says that it matches.
+        // Resources without a list may have been changed by the lost records, so no plan says that they match.
         says(
             &self.ends(project, &["plan"], 0).stdout,
             &["The ledger was restored from a backup", "No changes for far (4 resources)."],
@@ -145,7 +145,7 @@ fn a_git_ref_that_was_set_back_is_noticed_in_a_fresh_clone() {
     first.write(LATER);
     story.ends(&first, &["apply", "--yes"], 0);
     git(server.path(), &["update-ref", "refs/pushplan/far", "backup"]);
-    // Earlier versions gave the mark another name.
+    // Earlier versions used another name for the mark.
     git(server.path(), &["update-ref", "refs/pushplan-mark/far", "refs/pushplan_mark/far"]);
     git(server.path(), &["update-ref", "-d", "refs/pushplan_mark/far"]);
     let ran = story.ends(&clone(LATER), &["plan"], 1);
@@ -161,7 +161,7 @@ fn a_git_ref_that_was_set_back_is_noticed_in_a_fresh_clone() {
     let ran = story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
     says(&ran.stdout, &["are lost", "pushplan resolve ADDRESS --created ID", "--close-gap"]);
     story.goes_on(&second);
-    // The clone that has seen more is told by the ledger that this is known.
+    // The clone that has seen more learns from the ledger that the gap is accepted.
     says(&story.ends(&first, &["history"], 0).stdout, &["later records are lost"]);
 }
 
@@ -260,7 +260,7 @@ fn a_git_ref_whose_mark_was_deleted_is_not_believed() {
     assert_eq!(story.service.writes(), Vec::<String>::new());
     story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
     says(&story.ends(&second, &["plan"], 7).stdout, &["pushplan resolve scheduled_pushes/sale --absent"]);
-    // From then on, the mark is there again.
+    // The mark exists again from then on.
     story.ends(&clone(FIRST), &["history"], 0);
 }
 
@@ -282,7 +282,7 @@ fn an_empty_ledger_is_refused_where_the_git_remote_has_records_of_the_target() {
         project.folder.write("pushplan.toml", settings);
         project
     };
-    // Nothing is there yet.
+    // No ledger exists yet.
     story.ends(&moved(LATER), &["plan"], 0);
     story.ends(&clone(LATER), &["apply", "--yes"], 0);
     let second = moved(LATER);
@@ -298,16 +298,17 @@ fn an_empty_ledger_is_refused_where_the_git_remote_has_records_of_the_target() {
         says(&ran.to_string(), &words);
     }
     assert_eq!(story.service.writes(), Vec::<String>::new());
-    // Who begins again is asked about all that may have been sent.
+    // A user who starts again has to confirm everything that may have been sent.
     let third = moved(LATER);
     story.ends(&third, &["ledger", "restore", "--accept-gap"], 0);
     says(&story.ends(&third, &["plan"], 7).stdout, &["pushplan resolve scheduled_pushes/sale --absent"]);
-    // A ledger that is moved is not empty.
+    // A moved ledger is not empty.
     story.ends(&second, &["ledger", "move", "--from", "git", "--to", "file:"], 0);
     says(&story.ends(&second, &["plan"], 0).stdout, &["No changes."]);
 }
 
-/// The files of a pull request name another place, which has a ledger of the same application that knows nothing of what was applied.
+/// The files of a pull request name another location, with a ledger of the same application that does not contain the
+/// applied resources.
 #[test]
 fn another_ledger_is_refused_by_a_machine_that_has_seen_one_and_where_the_git_remote_has_one() {
     let story = Story::new("git");
@@ -344,7 +345,7 @@ fn another_ledger_is_refused_by_a_machine_that_has_seen_one_and_where_the_git_re
     assert_eq!(story.service.writes(), Vec::<String>::new());
     move_to(&seen, file_setting, git_setting);
     says(&story.ends(&seen, &["plan"], 0).stdout, &["No changes."]);
-    // A ledger that is moved is the same one.
+    // A moved ledger is the same ledger.
     let third = clone();
     story.ends(&third, &["ledger", "move", "--from", "git", "--to", "file:"], 0);
     move_to(&third, git_setting, file_setting);
@@ -355,7 +356,7 @@ fn another_ledger_is_refused_by_a_machine_that_has_seen_one_and_where_the_git_re
     says(&story.ends(&copy, &["plan"], 0).stdout, &["No changes."]);
 }
 
-/// A person who says that something was sent is believed, also where the ledger knows it under the same id.
+/// A person's confirmation that it was sent is trusted, even if the ledger has it under the same id.
 #[test]
 fn what_the_ledger_knows_and_was_sent_in_a_gap_is_never_created_again() {
     let trial = |text: &str| {
@@ -382,7 +383,7 @@ fn what_the_ledger_knows_and_was_sent_in_a_gap_is_never_created_again() {
     assert_eq!(story.service.writes(), Vec::<String>::new());
 }
 
-/// What is not in the ledger may have been created in the gap, and a push from the gap may need it.
+/// A resource outside the ledger may have been created in the gap, and a push from the gap may need it.
 #[test]
 fn nothing_is_pruned_while_a_gap_is_open() {
     let story = Story::new("file:");
@@ -401,7 +402,7 @@ fn nothing_is_pruned_while_a_gap_is_open() {
     says(&story.ends(&second, &["plan"], 0).stdout, &["- segments/b"]);
 }
 
-/// The ledger does not know what was created in the gap, and no list says which segments it names.
+/// The ledger does not contain the resources that were created in the gap, and no list shows their segments.
 #[test]
 fn no_segment_is_deleted_that_one_from_the_gap_names() {
     let story = Story::new("file:");
@@ -417,7 +418,7 @@ fn no_segment_is_deleted_that_one_from_the_gap_names() {
     assert_eq!(names.iter().filter(|name| ["a", "b", "c"].contains(&name.as_str())).count(), 3, "{names:?}");
 }
 
-/// One list that is empty by mistake proves nothing in a gap either.
+/// A single list that is empty by mistake proves nothing in a gap either.
 #[test]
 fn what_one_list_does_not_show_after_a_gap_is_looked_for_once_more() {
     let story = Story::new("file:");
@@ -455,7 +456,7 @@ fn a_push_that_was_sent_in_a_gap_is_never_created_again() {
     assert_eq!(story.service.writes(), Vec::<String>::new());
 }
 
-/// The lost records may have changed what the service cannot list, and older files were applied in them: no plan can tell.
+/// The lost records may have changed resources without a list, and older files were applied in them: no plan can know.
 #[test]
 fn a_plan_says_that_the_gap_is_open_instead_of_matching_files() {
     let story = Story::new("file:");

@@ -1,4 +1,4 @@
-//! Going back on what a run did, whatever happened since. Nobody is messaged twice for it.
+//! Reverting a run, regardless of later changes. Nobody gets a message twice because of it.
 
 use pushplan_testing::{Project, Service, changes, says};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ scheduled_pushes:
     push: {audience: {tag: x}, device_types: [ios], notification: {alert: One}}
 ";
 
-/// A push to a segment, beside that segment and another one.
+/// A push to a segment, and two further segments.
 const SEGMENTS: &str = "\
 segments:
   a: {display_name: A, criteria: {tag: a}}
@@ -35,7 +35,7 @@ fn schedules(service: &Service) -> Vec<Value> {
     service.get("/api/schedules")["schedules"].as_array().expect("a listing").clone()
 }
 
-/// What is going to be sent.
+/// The pending messages.
 fn alerts(service: &Service) -> Vec<String> {
     let alert = |one: &Value| one["push"]["notification"]["alert"].as_str().expect("an alert").to_owned();
     let mut alerts: Vec<String> = schedules(service).iter().map(alert).collect();
@@ -43,7 +43,7 @@ fn alerts(service: &Service) -> Vec<String> {
     alerts
 }
 
-/// What names a segment, with the segment's name: whom the only push is for.
+/// The audience of the only push, with the names of its segments.
 fn audience(service: &Service) -> String {
     let [push] = &schedules(service)[..] else { panic!("{:?}", schedules(service)) };
     let id = push["push"]["audience"]["segment"].as_str().expect("a segment").to_owned();
@@ -117,7 +117,7 @@ fn a_push_with_another_key_by_now_is_not_made_a_second_time() {
     let ran = project.good(&["revert", "2", "--yes"]);
     assert_eq!(changes(&ran), ["~ scheduled_pushes/sale"]);
     assert_eq!(alerts(&service), ["One"]);
-    // It is as it was, and that is said.
+    // It is already as before, and the output says so.
     let ran = project.good(&["revert", "2", "--yes"]);
     says(&ran.stdout, &["No changes. local is as it was before 2."]);
     assert_eq!(alerts(&service), ["One"]);
@@ -135,7 +135,7 @@ fn a_key_that_came_with_an_apply_is_followed_too() {
     apply(&project);
     assert_eq!(changes(&project.good(&["revert", "2", "--yes"])), ["~ scheduled_pushes/sale"]);
     assert_eq!(alerts(&service), ["One"]);
-    // Another key and another text in one run: both are as they were.
+    // Another key and another text in one run: both are reverted.
     project.good(&["revert", "3", "--yes"]);
     assert_eq!(alerts(&service), ["Two"]);
     project.write(&PUSH.replace("One", "Two"));
@@ -184,7 +184,7 @@ fn a_segment_is_named_by_the_key_that_it_has_now() {
     project.edit("audience: {segment: a}", "audience: {tag: q}");
     apply(&project);
     project.good(&["mv", "segments/a", "segments/vips"]);
-    // Another user has the old key.
+    // Another resource has the old key.
     project.edit("  b: {", "  a: {display_name: Others, criteria: {tag: others}}\n  b: {");
     apply(&project);
     assert_eq!(changes(&project.good(&["revert", "2", "--yes"])), ["~ scheduled_pushes/p"]);

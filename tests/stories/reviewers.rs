@@ -1,4 +1,4 @@
-//! What a reviewer reads first: which messages change, for whom, when, and because of what.
+//! The beginning of a plan for reviewers: the changed messages, with audience, time and causes.
 
 use pushplan_testing::{Project, Ran, says};
 use serde_json::Value;
@@ -143,7 +143,7 @@ fn a_plan_that_a_guard_refuses_exits_with_7() {
     project.refused(&["--offline"]);
 }
 
-/// A tag or a channel that the plan gives or takes changes who is in an audience that stays as it is written.
+/// A tag or a channel that the plan adds or removes changes the members of an audience whose text is unchanged.
 #[test]
 fn tags_and_channels_of_members_name_the_messages_that_they_change() {
     let base = "\
@@ -223,7 +223,7 @@ tag_groups:
     assert_eq!(messages(&project.good(&["plan", "--format", "json"])), [""; 0]);
 }
 
-/// Who is looked at depends on the condition: the last of many is found as the first is.
+/// The examined members depend on the condition: the last of many is found like the first.
 #[test]
 fn one_of_very_many_members_and_channels_is_found() {
     let base = "\
@@ -251,12 +251,12 @@ tag_groups:
     let users = listed(|n| format!("u{n}: {{channels: [{{channel_id: phone-{n}, device_type: ios}}]}}"));
     project.write(&format!("{base}named_users: {{{users}}}\n"));
     let ran = project.good(&["plan", "--format", "json"]);
-    // One of the other channels may be theirs until now.
+    // One of the other channels may still belong to this user.
     assert_eq!(messages(&ran), ["different scheduled_pushes/user Hello > Hello"]);
     says(&project.good(&["plan"]).stdout, &["because named_users/u55 adds the channel phone-55"]);
 }
 
-/// So many pushes at ten o'clock, one on each day, to one tag.
+/// A number of pushes at ten o'clock, one on each day, to one tag.
 fn pushes(number: usize, alert: &str) -> String {
     let one = |day: usize| {
         format!(
@@ -317,7 +317,7 @@ fn many_messages_that_move_alike_are_one_row() {
             "1 hour 30 minutes later",
         ],
     );
-    // One that moves by another length has its own row.
+    // A push that moves by another length has its own row.
     project.write(&base.replace("T10:00", "T11:30").replacen("T11:30", "T12:00", 1));
     let told = project.good(&["plan"]).stdout;
     says(
@@ -326,7 +326,7 @@ fn many_messages_that_move_alike_are_one_row() {
     );
 }
 
-/// One message on many days is one row if it comes or goes; a message that says something else has its own row.
+/// One message on many days is one row if it is added or removed; a message with another text has its own row.
 #[test]
 fn many_messages_that_come_or_go_alike_are_one_row() {
     let all = pushes(9, "Hi").replace("Day ", "").replace(": Hi", "").replace("alert: \"3\"", "alert: Other");
@@ -410,10 +410,10 @@ scheduled_pushes:
     // The message no longer names the segment that changes.
     let unnamed = ("{or: [{segment: a}, {and: [{segment: b}, {segment: a}]}]}", "{segment: b}");
     assert_eq!(causes(&[loosened, unnamed]), ["scheduled_pushes/p"]);
-    // Neither of them makes a difference by itself; both together do.
+    // Neither of them has an effect alone; together they do.
     let both = [("{and: [{tag: x}, {tag: q}]}", "{tag: y}"), ("b: {criteria: {tag: y}}", "b: {criteria: {tag: x}}")];
     assert!(!causes(&both).is_empty());
-    // Both let in the same people: each is a cause, also if the text is edited.
+    // Both add the same people: each is a cause, even if the text is edited.
     let two = "or: [{segment: a}, {segment: b}]";
     let base = base.replace("or: [{segment: a}, {and: [{segment: b}, {segment: a}]}]", two);
     project.write(&base);
@@ -425,7 +425,7 @@ scheduled_pushes:
     says(&told, &["because segments/a ", "because segments/b now "]);
 }
 
-/// A push that opens a page, beside one that stays.
+/// A push that opens a page, and an unchanged one.
 fn with_link(address: &str) -> String {
     let push = |key: &str, address: &str| {
         format!(

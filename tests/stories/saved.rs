@@ -1,4 +1,4 @@
-//! Plans that are looked at first and applied later.
+//! Plans that are reviewed first and applied later.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -193,7 +193,7 @@ fn a_plan_of_a_part_is_applied_as_that_part() {
     project.good(&["apply", "p.plan"]);
     assert_eq!(service.templates(), ["winback"]);
     assert_eq!(service.segments(), Vec::<String>::new());
-    // The ledger still has something to learn of the template, which is not what this plan is about.
+    // The ledger needs an update of the template, which is not part of this plan.
     project.good(&["plan", "--only", "segments/*", "--out", "q.plan"]);
     project.good(&["apply", "q.plan"]);
     // And of the segment, which has a new version stamp.
@@ -228,7 +228,7 @@ fn what_the_ledger_alone_takes_note_of_makes_no_plan_stale() {
     let _service = project.serve();
     project.good(&["apply", "--yes"]);
     project.edit("Hello", "Bye");
-    // The segment is too new for its version to be believed: only a later plan has the ledger remember it.
+    // The segment's version is too recent to be trusted: only a later plan records it in the ledger.
     project.good(&["plan", "--out", "p.plan"]);
     std::thread::sleep(std::time::Duration::from_millis(2_500));
     project.good(&["apply", "p.plan"]);

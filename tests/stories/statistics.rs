@@ -1,4 +1,4 @@
-//! What the service reports, as people, programs and spreadsheets read it.
+//! The service's reports for users, programs and spreadsheets.
 
 use pushplan_testing::{Project, Service, checked, says};
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ fn every_report_is_there_in_every_form_and_at_every_width() {
             let ran = project.run_as(&[&["report"], &report[..]].concat(), &[("COLUMNS", width)]);
             assert_eq!(ran.code, 0, "{ran}");
             let most = width.parse::<usize>().expect("a number");
-            // What is there to be copied is never broken.
+            // Texts that are meant to be copied are never broken.
             let wide = ran.stdout.lines().find(|line| line.chars().count() > most && !line.contains(&id));
             assert_eq!(wide, None, "{report:?} at {width}: {ran}");
         }

@@ -49,7 +49,7 @@ fn with_devices(project: &Project, faults: Option<&str>) -> Service {
     service
 }
 
-/// What was sent: to whom, on what, and what it said.
+/// The sent messages: recipient, device types, and content.
 fn pushes(service: &Service) -> Vec<Value> {
     let body = service.get("/local/sent");
     body["sent"].as_array().unwrap_or_else(|| panic!("{body}")).iter().map(|sent| sent["push"].clone()).collect()

@@ -1,4 +1,4 @@
-//! What a plan says of times that come, go, move and stay.
+//! Times in plans: added, removed, moved and unchanged ones.
 
 use pushplan_testing::{Project, checked, says};
 use serde_json::Value;

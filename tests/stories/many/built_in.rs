@@ -1,4 +1,4 @@
-//! Targets that are the built-in service: each has its own data.
+//! Targets on the built-in service: each has its own data.
 
 use std::fs;
 
@@ -32,7 +32,7 @@ fn a_matrix_is_applied_to_the_built_in_service_target_by_target() {
     let applied = project.good(&["apply", "--all-targets", "--yes"]);
     says(&applied.stdout, &["cafe", "shop"]);
     assert_eq!(project.run(&["plan", "--all-targets", "--detailed-exitcode"]).code, 0, "nothing is left");
-    // Each has what its own variables say, and nothing of the other.
+    // Each has the values of its own variables, and none of the other.
     for (target, name, other) in [("shop", "Fans of the shop", "cafe"), ("cafe", "Fans of the cafe", "shop")] {
         let answer = project.good(&["api", "GET", "/api/segments", "--target", target]).stdout;
         assert!(answer.contains(name) && !answer.contains(other), "{target}: {answer}");
@@ -40,7 +40,7 @@ fn a_matrix_is_applied_to_the_built_in_service_target_by_target() {
     }
     let kept = |name: &str| project.folder.path().join(".pushplan").join(name).is_file();
     assert!(kept("service-shop.db") && kept("service-cafe.db") && !kept("service.db"));
-    // A change of one brand leaves the other alone.
+    // A change of one brand does not affect the other.
     project.write(&MANIFEST.replace("US", "\"${var.home:-US}\""));
     project.folder.write("pushplan.toml", format!("{MATRIX}[targets.cafe.variables]\nhome = \"CA\"\n"));
     let planned = project.good(&["plan", "--all-targets"]).stdout;

@@ -1,4 +1,4 @@
-//! Commands that look at one target look at several as well: what each prints is put together.
+//! Read commands for one target also work for several: their outputs are combined.
 
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ fn every_command_that_looks_at_a_target_looks_at_several() {
         let told = checked(&ran, schema);
         assert_eq!(names(&told), ["cafe-de", "shop-de"], "{command:?}: {told}");
         assert!(told["targets"][0]["result"].is_object() && told["targets"][0]["error"].is_null(), "{told}");
-        // One that is chosen by a pattern is one.
+        // A pattern that matches a single target is a single target.
         let ran = world.good(&[command, &["--target", "cafe-d*"]].concat());
         assert!(!ran.stdout.contains("On cafe-de:"), "{ran}");
     }
@@ -85,7 +85,7 @@ fn ledgers_of_several_targets_move_one_after_the_other() {
     says(&ran.stdout, &["On cafe-de:\n", "\nOn shop-de:\n"]);
     let ran = world.good(&["ledger", "status", "--target", "*-de"]);
     assert!(ran.stdout.matches("shared").count() >= 2, "{ran}");
-    // Behind one that fails, nothing is moved.
+    // After a failed one, nothing is moved.
     let ran = world.run(&["ledger", "move", "--to", "file:nowhere", "--from", "file:shared", "--target", "*-de"]);
     assert_eq!(ran.code, 1, "{ran}");
     assert!(!ran.stdout.contains("On shop-de"), "{ran}");

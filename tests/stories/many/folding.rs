@@ -1,4 +1,4 @@
-//! What is the same on several targets is told once, also where every application has its own ids.
+//! Equal changes on several targets are shown once, even if each application has its own ids.
 
 use super::{MATRIX, World};
 use pushplan_testing::says;
@@ -29,7 +29,7 @@ fn updates_and_removals_of_several_targets_are_told_once_without_the_ids_of_each
     let page = world.good(&["plan", "--all-targets", "--format", "markdown"]).stdout;
     says(&page, &["### The same 3 changes on 4 targets: cafe-de, cafe-us, shop-de, shop-us"]);
 
-    // What one target has by itself has its ids.
+    // A change on a single target has its ids.
     let more = "overlays: {shop-de: {segments: {vip: {display_name: Wichtig}}}}\n";
     world.project.write(&(before.replace("vip}}", "vip2}}") + more));
     let told = world.good(&["plan", "--all-targets"]).stdout;
@@ -40,7 +40,7 @@ fn updates_and_removals_of_several_targets_are_told_once_without_the_ids_of_each
     assert!(world.good(&["plan", "--target", "shop-de"]).stdout.contains(id), "{told}");
 }
 
-/// A message that only the value of a variable makes different is one message, with the name of the variable in it.
+/// Messages that differ only in the value of a variable are shown as one, with the name of the variable.
 #[test]
 fn messages_that_differ_by_a_variable_alone_are_told_once_with_its_values() {
     let world = World::new("", &super::APPS);
@@ -77,7 +77,7 @@ fn messages_that_differ_by_a_variable_alone_are_told_once_with_its_values() {
         table,
         &[&format!("On {four}:"), "&#34;15 &#37;&#34; on cafe-de, cafe-us; &#34;10 &#37;&#34; on shop-de, shop-us"],
     );
-    // A target that differs by more has its own text, with its value.
+    // A target with further differences has its own text, with its value.
     let more = "overlays: {shop-de: {scheduled_pushes: {sale: {push: {notification: {alert: \"Nur heute: ${var.discount}\"}}}}}}\n";
     world.project.write(&(push("Only today") + more));
     let told = world.good(&["plan", "--all-targets"]).stdout;
@@ -87,7 +87,7 @@ fn messages_that_differ_by_a_variable_alone_are_told_once_with_its_values() {
     assert!(rows.contains("10 %") && !rows.contains("${var"), "{told}");
 }
 
-/// A value that changes what else is to be said keeps its target apart: a text that is cut, or a cause.
+/// A value with further effects, such as a cut text or another cause, keeps its target separate.
 #[test]
 fn what_only_one_value_brings_about_is_not_folded_away() {
     let world = World::new("", &super::APPS);

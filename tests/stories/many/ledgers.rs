@@ -1,4 +1,4 @@
-//! One of several targets has a ledger that cannot be used: that is its own trouble.
+//! One of several targets has an unusable ledger, which does not affect the others.
 
 use std::fs;
 use std::thread::sleep;
@@ -8,7 +8,7 @@ use pushplan_testing::{Ran, says, signal};
 
 use super::{MANIFEST, MATRIX, REPORTS, World, checked};
 
-/// Where a ledger may be that cannot be used, and what is said of it.
+/// Locations of unusable ledgers, with their error messages.
 const PLACES: [(&str, &str); 3] = [
     ("postgres://keeper@127.0.0.1:1/x/y", "the ledger of `shop-de` cannot be read"),
     ("git:nowhere.git", "the ledger of `shop-de` cannot be read"),
@@ -19,7 +19,7 @@ fn settle(world: &World, place: &str) {
     world.settle(MATRIX, &format!("[groups.germany]\ntargets = [\"*-de\"]\n[targets.shop-de]\nledger = \"{place}\"\n"));
 }
 
-/// The two others are applied to, and the one has a line that says why not.
+/// The other two are applied, and the broken one has a line with the reason.
 fn others_go_on(ran: &Ran, why: &str) {
     assert_eq!(ran.code, 6, "{ran}");
     says(
@@ -55,7 +55,7 @@ fn a_ledger_that_cannot_be_reached_is_told_of_its_target_and_the_others_go_on() 
                 "3 targets: 1 failed, 2 not begun.",
             ],
         );
-        // Nothing else is an error.
+        // There is no other error.
         assert!(ran.stderr.matches("error: ").count() == 1 && ran.stderr.contains("error: shop-de: "), "{ran}");
         others_go_on(&world.run(&GO_ON), why);
         assert_eq!((world.segments("cafe-de").len(), world.segments("shop-de").len()), (2, 0), "{place}");
@@ -87,7 +87,8 @@ fn a_lease_that_somebody_holds_is_told_of_its_target_and_the_others_go_on() {
     let of = |number: usize| told["targets"][number]["fate"].as_str().expect("a word");
     assert_eq!([of(0), of(1), of(2)], ["applied", "failed", "applied"], "{ran}");
     says(told["targets"][1]["error"]["message"].as_str().expect("words"), &["is applying to `shop-de` since "]);
-    // Who is at work is told in lines of their own, and to somebody who comes again by itself without an option it does not have.
+    // The running apply has its own lines. `reconcile`, which runs again by itself, names no option that it does not
+    // have.
     let ran = world.run(&GO_ON);
     let line = |start: &str| {
         ran.stdout.lines().find(|line| line.trim_start().starts_with(start)).unwrap_or_else(|| panic!("{start}: {ran}"))

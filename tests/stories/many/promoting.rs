@@ -1,4 +1,4 @@
-//! Git has gone on since staging was applied to: production gets what staging has, and nothing that is staging's own.
+//! Git has changed since staging was applied: production gets staging's state, without anything specific to staging.
 
 use pushplan_testing::says;
 use reqwest::Method;
@@ -41,7 +41,7 @@ fn production_gets_what_staging_has_where_git_has_gone_on() {
 fn what_may_be_of_staging_alone_is_held_back_and_the_end_says_so() {
     let world = two("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: \"b-${var.of}\"}}\n");
     world.good(&["apply", "--target", "staging", "--yes"]);
-    // By now git says the same for both of b, and something else for each of a.
+    // Git now has the same b for both targets, and a different a for each.
     world.project.write("segments:\n  a: {criteria: {tag: \"a-${var.of}\"}}\n  b: {criteria: {tag: b}}\n");
     let ran = world.good(&PROMOTE);
     says(
@@ -55,7 +55,7 @@ fn what_may_be_of_staging_alone_is_held_back_and_the_end_says_so() {
     let ran = world.run(&yes());
     assert_eq!(ran.code, 6, "{ran}");
     assert_eq!(world.segments("shop-us"), vec![]);
-    // Several targets end the same way.
+    // Several targets have the same result.
     let ran = world.run(&["promote", "--from", "staging", "--to", "prod*,production", "--yes"]);
     assert_eq!(ran.code, 6, "{ran}");
     world.good(&["apply", "--target", "staging", "--yes"]);
@@ -80,7 +80,7 @@ fn what_is_held_back_stays_also_where_it_has_another_key_by_now() {
     let ran = world.run(&yes());
     assert_eq!(ran.code, 6, "{ran}");
     assert_eq!(world.segments("shop-us"), vec![("Lapsed".into(), tag("one-live"))]);
-    // Where staging has all, it is one and the same thing that changes.
+    // If staging has everything, only the same change remains.
     world.good(&["apply", "--target", "staging", "--yes"]);
     let ran = world.good(&yes());
     assert!(!ran.stdout.contains("created") && !ran.stdout.contains("deleted"), "{ran}");
@@ -103,7 +103,7 @@ fn what_is_left_to_the_dashboard_of_staging_does_not_come_to_production() {
     world.project.write(&with("v2"));
     world.good(&["apply", "--target", "staging", "--yes"]);
     assert_eq!(world.segments("shop-de"), vec![("Test by Bob".into(), tag("v2"))]);
-    // Git goes on: the condition is that of staging, the name is git's.
+    // Git continues: the condition is staging's, the name is git's.
     world.project.write(&with("v3"));
     world.good(&yes());
     assert_eq!(world.segments("shop-us"), vec![("C".into(), tag("v2"))]);

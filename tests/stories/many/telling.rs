@@ -1,4 +1,4 @@
-//! What is told of several targets, and of words that mean none.
+//! Output for several targets, and names that match none.
 
 use super::{MANIFEST, World};
 use pushplan_testing::says;

@@ -1,4 +1,4 @@
-//! Answers that do not say what became of a request, although they look as if they did.
+//! Answers that seem to define the result of a request, but do not.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,7 +19,7 @@ fn pushes(site: &Site) -> usize {
     site.service.get("/api/schedules")["schedules"].as_array().expect("a list").len()
 }
 
-/// Statuses of something in between that gave up waiting for the service, which has done its work.
+/// Statuses of intermediaries that gave up waiting for the service, which has carried out the request.
 const GIVEN_UP: [&str; 4] =
     ["408 Request Timeout", "499 Client Closed Request", "460 Client Closed Connection", "524 A Timeout Occurred"];
 
@@ -45,7 +45,7 @@ fn a_push_whose_creation_timed_out_on_the_way_is_not_created_again() {
     });
 }
 
-/// The service says that it did not do it, and has.
+/// The service reports a failure, but has carried out the request.
 #[test]
 fn a_push_whose_creation_is_not_ok_is_not_created_again() {
     side_by_side(["200 OK", "201 Created", "202 Accepted"], |status| {
@@ -65,7 +65,7 @@ fn a_push_whose_creation_is_not_ok_is_not_created_again() {
     });
 }
 
-/// The service answers with a success, says in the body that it is none, and has done nothing.
+/// The service answers with a success status and a failure in the body, and has done nothing.
 #[test]
 fn an_update_or_a_deletion_that_is_not_ok_is_not_taken_for_done() {
     let manifest = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n";
@@ -84,7 +84,7 @@ fn an_update_or_a_deletion_that_is_not_ok_is_not_taken_for_done() {
     site.matches();
 }
 
-/// A list that is not ok holds nothing, and proves nothing.
+/// A list that is not ok contains nothing, and proves nothing.
 #[test]
 fn a_list_that_is_not_ok_proves_nothing() {
     let is_wrong = std::sync::Arc::new(AtomicBool::new(false));
@@ -103,7 +103,7 @@ fn a_list_that_is_not_ok_proves_nothing() {
     site.matches();
 }
 
-/// What a service may answer to a registration besides what the contract shows: any success, with the channel, its id, or both.
+/// Possible answers to a registration besides the documented one: any success, with the channel, its id, or both.
 #[test]
 fn an_open_channel_is_known_by_any_success_that_names_it() {
     let manifest = "open_channels:\n  desk: {opt_in: true, open: {open_platform_name: sms}}\n";
@@ -128,7 +128,7 @@ fn an_open_channel_is_known_by_any_success_that_names_it() {
     });
 }
 
-/// One id, as the contract has it, or a list of them.
+/// One id, as documented, or a list of them.
 #[test]
 fn a_test_send_shows_the_id_of_its_push_whatever_the_form() {
     let cases = [

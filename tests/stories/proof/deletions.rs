@@ -10,7 +10,7 @@ use super::{Nth, PIPELINE, PUSH, Site, TRIAL, instead, path, side_by_side};
 
 const KEPT: &str = "segments:\n  kept: {criteria: {tag: kept}}\n";
 
-/// What sends, with the list that shows it, and the level at which it can be deleted.
+/// Resources that send messages, with their list, and the API level at which they can be deleted.
 const SENDERS: [(&str, &str, &str, &str); 4] = [
     (PUSH, "/api/schedules", "schedules", "extended"),
     (TRIAL, "/api/experiments", "experiments", "extended"),
@@ -37,7 +37,7 @@ fn one_404_to_a_deletion_leaves_nothing_that_sends() {
     });
 }
 
-/// A segment of someone else names the one that would be deleted. Only its own answer says so.
+/// An unmanaged segment refers to the one that would be deleted. Only its own answer shows that.
 #[test]
 fn one_404_for_a_segment_that_is_listed_lets_nothing_be_deleted_that_it_names() {
     let theirs = Arc::new(OnceLock::<String>::new());
@@ -75,7 +75,7 @@ fn what_is_still_there_after_404s_stays_managed_and_is_deleted_later() {
     site.matches();
 }
 
-/// The old experiment goes before the new one comes. Two would message people twice.
+/// The old experiment is deleted before the new one is created, because two would send the message twice.
 #[test]
 fn an_experiment_is_not_replaced_while_the_old_one_is_there() {
     side_by_side(["extended", "documented"], |level| {
@@ -95,7 +95,7 @@ fn an_experiment_is_not_replaced_while_the_old_one_is_there() {
 fn what_someone_deleted_meanwhile_is_gone_after_one_more_look() {
     let site = Site::new(&format!("{KEPT}{PUSH}"), "extended", |asked, port| {
         if asked.method == "DELETE" {
-            // Someone else is faster.
+            // Another client is faster.
             drop(pushplan_testing::wire::forward(port, asked));
         }
         None

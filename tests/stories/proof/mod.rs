@@ -1,6 +1,6 @@
-//! Answers that are wrong. A proxy in front of the service lies once, and nothing is sent twice or silently lost because of it.
+//! Wrong answers. A proxy in front of the service lies once, and nothing is sent twice or silently lost because of it.
 //!
-//! Every story is judged by what the service holds afterwards, seen without the proxy.
+//! Every story is judged by the final content of the service, read without the proxy.
 
 mod answers;
 mod deletions;
@@ -14,7 +14,7 @@ use pushplan_testing::wire::{Asked, Between, forward, say};
 use pushplan_testing::{Project, Ran, Service};
 use serde_json::json;
 
-// One of each kind that messages people.
+// One of each kind that sends messages.
 const PUSH: &str = "\
 scheduled_pushes:
   sale:
@@ -38,7 +38,7 @@ pipelines:
     outcome: {push: {audience: triggered, device_types: [ios], notification: {alert: Still interested?}}}
 ";
 
-/// What the proxy does with a request: `None` passes it on, `Some(None)` cuts the connection.
+/// The proxy's action for a request: `None` passes it on, `Some(None)` cuts the connection.
 type Lie = Option<Option<Vec<u8>>>;
 
 /// A project whose target is the service behind a proxy.
@@ -74,7 +74,7 @@ impl Site {
         Self { project, service, proxy }
     }
 
-    /// Who may do everything through the proxy.
+    /// Credentials with all rights, through the proxy.
     pub fn credentials(&self) -> Vec<(&'static str, String)> {
         let mut all = self.service.credentials().map(|(name, value)| (name, value.to_owned())).to_vec();
         all[0].1 = format!("http://127.0.0.1:{}", self.proxy.port);
@@ -87,7 +87,7 @@ impl Site {
         self.project.run_as(arguments, &env)
     }
 
-    /// Applies, and expects that exit code.
+    /// Applies, and expects this exit code.
     #[track_caller]
     pub fn apply(&self, code: i32) -> Ran {
         let ran = self.run(&["apply", "--yes"]);
@@ -119,13 +119,13 @@ impl Site {
         self.service.post("/local/clock", &json!({"by": "5m"}));
     }
 
-    /// The requests that came to the proxy since the last time.
+    /// The requests that reached the proxy since the last call.
     pub fn seen(&self) -> Vec<String> {
         self.proxy.seen()
     }
 }
 
-/// Counts requests, and says which of them is meant.
+/// Counts requests, and selects some of them.
 #[derive(Default)]
 pub struct Nth(AtomicUsize);
 
@@ -135,7 +135,7 @@ impl Nth {
         self.0.fetch_add(1, Ordering::SeqCst) == number
     }
 
-    /// Whether this is one of the first so many.
+    /// Whether this is one of the first `number` requests.
     pub fn is_below(&self, number: usize) -> bool {
         self.0.fetch_add(1, Ordering::SeqCst) < number
     }
@@ -146,18 +146,18 @@ pub fn path(asked: &Asked) -> &str {
     asked.target.split('?').next().unwrap_or_default().trim_end_matches('/')
 }
 
-/// The service gets the request, and its answer is lost.
+/// The service gets the request, and its response is lost.
 pub fn lost(asked: &Asked, port: u16) -> Lie {
     drop(forward(port, asked));
     Some(None)
 }
 
-/// An answer that the service did not give.
+/// An answer that does not come from the service.
 pub fn instead(status: &str, body: &str) -> Lie {
     Some(say(status, "content-type: application/json\r\n", body.as_bytes()))
 }
 
-/// Each of several cases in a project of its own, side by side: most of their time is spent waiting.
+/// Runs each case in its own project, in parallel, because they mostly wait.
 pub fn side_by_side<C: Send>(cases: impl IntoIterator<Item = C>, story: impl Fn(C) + Sync) {
     std::thread::scope(|scope| {
         for case in cases {

@@ -1,4 +1,5 @@
-//! An update that the service lost is found by the next plan, although the segment's time of change says nothing of it.
+//! An update that the service lost is found by the next plan, although the segment's modification time does not show
+//! it.
 
 use std::fs::{copy, remove_file};
 
@@ -14,7 +15,7 @@ fn tag(service: &Service) -> String {
     service.get(&format!("/api/segments/{id}"))["criteria"]["tag"].as_str().expect("a tag").to_owned()
 }
 
-/// The service's clock is far behind, so that no change is so fresh that it is read for that reason.
+/// The service's clock is far behind, so no change counts as recent enough to be read.
 fn site(lie: impl Fn(&pushplan_testing::wire::Asked, u16) -> super::Lie + Send + Sync + 'static) -> Site {
     Site::with(BEFORE, "extended", &["--clock", "2026-01-01T00:00Z"], lie)
 }
@@ -43,7 +44,7 @@ fn an_update_that_a_restored_service_does_not_know_is_made_again() {
     let project = Project::new(BEFORE);
     let serve = || project.serve_with(&["--data", "service.db", "--clock", "2026-01-01T00:00Z"]);
     let file = |name: &str, end: &str| project.folder.path().join(format!("{name}{end}"));
-    // What was written last is kept beside the file.
+    // The latest writes are in files next to the database.
     let copy_all = |from: &str, to: &str| {
         for end in ["", "-wal", "-shm"] {
             let _ = remove_file(file(to, end));

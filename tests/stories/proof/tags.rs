@@ -1,4 +1,4 @@
-//! A legacy tag whose creation was cut off belongs to the project, unless it was there before.
+//! A legacy tag whose creation was interrupted belongs to the project, unless it existed before.
 
 use std::process::Child;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ use super::{Nth, Site, path};
 const KEPT: &str = "segments:\n  kept: {criteria: {tag: kept}}\n";
 const TAG: &str = "tags:\n  vip: {}\n";
 
-/// A site whose service gets the first `PUT` of a tag and answers when nobody listens any more. The receiver hears of it.
+/// A site whose service gets the first `PUT` of a tag and answers when the client is gone. The receiver is notified.
 fn cut_off() -> (Site, Receiver<()>) {
     let (arrived, heard) = channel();
     let (creation, arrived) = (Nth::default(), Mutex::new(arrived));
@@ -41,7 +41,7 @@ fn kill(site: &Site, heard: &Receiver<()>) {
     assert_eq!(tags(site), ["vip"]);
 }
 
-/// Applies once the run that was killed is known to be over, and expects that exit code.
+/// Applies once the killed run is known to have ended, and expects this exit code.
 #[track_caller]
 fn apply_after(site: &Site, code: i32) -> Ran {
     let ran = site.run(&["apply", "--yes", "--wait", "1m", "--allow-deletes", "1"]);
@@ -76,7 +76,7 @@ fn a_tag_whose_creation_was_killed_is_deleted_if_it_is_no_longer_declared() {
     site.matches();
 }
 
-/// A list of a hundred tags may not show it. Creating a tag a second time changes nothing.
+/// A list of a hundred tags may not contain it. Creating a tag again changes nothing.
 #[test]
 fn a_tag_that_the_list_has_no_room_for_is_created_again_and_managed() {
     let (site, heard) = cut_off();
@@ -92,7 +92,7 @@ fn a_tag_that_the_list_has_no_room_for_is_created_again_and_managed() {
     site.matches();
 }
 
-/// Nobody can see whether it is there, and nobody wants it: a person decides.
+/// Its state cannot be read, and it is not declared: a person decides.
 #[test]
 fn a_tag_that_the_list_has_no_room_for_is_not_silently_forgotten() {
     let (site, heard) = cut_off();

@@ -1,4 +1,4 @@
-//! A creation whose answer was lost is created again only if two lists, a settle time apart, do not show it.
+//! A creation whose response was lost is repeated only if two lists, a settle time apart, do not contain it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,12 +19,13 @@ const PIPELINES: Kind = (PIPELINE, "/api/pipelines", "pipelines");
 const SEGMENTS: Kind = (SEGMENT, "/api/segments", "segments");
 const TEMPLATES: Kind = (TEMPLATE, "/api/templates", "templates");
 
-/// How many things of a kind the service holds.
+/// The number of objects of a kind on the service.
 fn held(site: &Site, (_, list, key): Kind) -> usize {
     site.service.get(list)[key].as_array().expect("a list").len()
 }
 
-/// The answer to the first creation is lost. Of the lists that the next apply reads, the one with that number is empty.
+/// The response to the first creation is lost. Of the lists that the next apply reads, the one with this number is
+/// empty.
 fn one_empty_list(kind: Kind, level: &str, number: usize) {
     let (manifest, list, key) = kind;
     let (is_lost, creation, lists) = (AtomicBool::new(false), Nth::default(), Nth::default());
@@ -74,7 +75,7 @@ fn a_lost_push_is_not_created_again_because_one_list_is_not_found() {
             _ => None,
         });
         site.apply(6);
-        // Each reads a list at least. Without it, nothing is decided.
+        // Each of them reads at least one list. Without it, nothing is decided.
         for _ in 0..2 {
             site.run(&["apply", "--yes"]);
         }
@@ -100,7 +101,7 @@ fn a_lost_segment_is_not_created_again_because_its_content_is_not_found_once() {
     });
 }
 
-/// Neither list shows it, because it was never created.
+/// Neither list contains it, because it was never created.
 #[test]
 fn a_creation_that_never_arrived_is_made_after_two_lists() {
     let creation = Nth::default();
@@ -118,7 +119,8 @@ fn a_creation_that_never_arrived_is_made_after_two_lists() {
     site.matches();
 }
 
-/// The answer to the creation is lost. A person moves the push to an earlier time, and it is sent: no list shows it any more.
+/// The response to the creation is lost. A person moves the push to an earlier time, and it is sent: no list contains
+/// it any more.
 #[test]
 fn a_lost_push_that_was_sent_early_is_not_created_again() {
     side_by_side(0..3, |wrong| {
@@ -146,7 +148,8 @@ fn a_lost_push_that_was_sent_early_is_not_created_again() {
     });
 }
 
-/// An experiment is replaced: the old one is deleted, and that is lost. Then one list and one look at it say that it is gone.
+/// An experiment is replaced: the old one is deleted, and the response is lost. Then one list and one read say that it
+/// is gone.
 #[test]
 fn what_may_have_been_deleted_is_gone_only_if_two_lists_and_its_own_answer_say_so() {
     side_by_side(0..3, |number| {

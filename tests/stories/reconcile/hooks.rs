@@ -1,4 +1,4 @@
-//! What a webhook gets.
+//! The content of webhooks.
 
 use pushplan_testing::says;
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ fn a_webhook_gets_one_post_for_each_change() {
 fn what_is_corrected_is_posted_once() {
     let (project, service) = applied(ONE, "");
     let receiver = Receiver::new(&[]);
-    // The variable holds it as well, which others cannot read from a list of processes.
+    // The variable can contain the URL too; other users cannot read it from a list of processes.
     let rounds = Loop::start_as(&project, &["--drift", "fix"], &[("PUSHPLAN_WEBHOOK", &receiver.url)]);
     rounds.round("in_sync");
     edit(&service, "theirs");

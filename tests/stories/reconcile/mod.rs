@@ -1,4 +1,4 @@
-//! `pushplan reconcile`: round after round, looked at from outside.
+//! `pushplan reconcile`: its rounds, observed from outside.
 
 mod hooks;
 mod rounds;
@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 
 const ONE: &str = "segments:\n  lapsed: {criteria: {tag: lapsed}}\n";
 
-/// What is waited for comes within this, also on a machine that has much to do.
+/// The maximal wait for an event, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running `reconcile`, with a line of JSON for all that it says.
+/// A running `reconcile`, with its output as lines of JSON.
 struct Loop {
     child: Child,
     said: Arc<Mutex<Vec<Value>>>,
@@ -56,12 +56,12 @@ impl Loop {
         self.said.lock().expect("lines").clone()
     }
 
-    /// Everything said of one sort so far.
+    /// All events of one kind so far.
     fn events(&self, event: &str) -> Vec<Value> {
         self.said().into_iter().filter(|line| line["event"] == event).collect()
     }
 
-    /// Waits until something holds.
+    /// Waits until a condition is true.
     #[track_caller]
     fn until(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
         let began = Instant::now();
@@ -81,14 +81,14 @@ impl Loop {
         found(self.events("round")).expect("a round")
     }
 
-    /// Waits until so many rounds in all have had an outcome.
+    /// Waits until this number of rounds had an outcome.
     #[track_caller]
     fn times(&self, outcome: &str, times: usize) {
         let count = |all: Vec<Value>| all.iter().filter(|round| round["outcome"] == outcome).count();
         self.until(outcome, |one| count(one.events("round")) >= times);
     }
 
-    /// What `/healthz` or `/metrics` answers.
+    /// The response of `/healthz` or `/metrics`.
     fn get(&self, path: &str) -> (u16, String) {
         self.until("an address", |one| !one.events("listening").is_empty());
         let origin = self.events("listening")[0]["origin"].as_str().expect("an origin").to_owned();
@@ -124,13 +124,13 @@ impl Loop {
         signal(&self.child, name);
     }
 
-    /// Asks it to stop; says how it ended, and what it said at the end.
+    /// Stops it; returns the exit code and its last events.
     fn stop(self) -> (i32, Vec<Value>) {
         self.signal("-TERM");
         self.ended()
     }
 
-    /// Asks it to stop; returns how it ended, and what it wrote to standard error.
+    /// Stops it; returns the exit code, and its standard error.
     fn stop_with_notes(mut self) -> (i32, String) {
         let mut notes = self.child.stderr.take().expect("piped");
         let (code, _) = self.stop();
@@ -147,7 +147,7 @@ impl Loop {
     }
 }
 
-/// Someone who gets what is posted.
+/// A server that receives webhooks.
 struct Receiver {
     url: String,
     posts: Arc<Mutex<Vec<Value>>>,
@@ -189,7 +189,7 @@ impl Receiver {
     }
 }
 
-/// A project that is applied, and its service.
+/// An applied project, and its service.
 fn applied(manifest: &str, settings: &str) -> (Project, Service) {
     let project = Project::with(manifest, settings);
     let service = project.serve();
@@ -198,7 +198,7 @@ fn applied(manifest: &str, settings: &str) -> (Project, Service) {
     (project, service)
 }
 
-/// Someone changes the segment on the service.
+/// Changes the segment on the service.
 fn edit(service: &Service, tag: &str) {
     let id = service.segment_id("lapsed");
     service.put(&format!("/api/segments/{id}"), &json!({"display_name": "lapsed", "criteria": {"tag": tag}}));

@@ -1,4 +1,4 @@
-//! What rounds find and do.
+//! Findings and actions of rounds.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Loop, ONE, PATIENCE, applied, edit, tag};
 
-/// Every request that makes something takes a while.
+/// Every creating request takes a while.
 const SLOW: &str = "[[fault]]\nkind = \"delay\"\nms = 1500\nmethod = \"POST\"\n";
 const FOUR: &str = "segments:
   a: {criteria: {tag: a}}
@@ -18,7 +18,7 @@ const FOUR: &str = "segments:
   d: {criteria: {tag: d}}
 ";
 
-/// What someone other than the test itself has written.
+/// The number of writes of others than the test itself.
 fn written(service: &Service) -> usize {
     service.writes().len()
 }
@@ -76,7 +76,7 @@ fn drift_is_corrected_where_that_is_asked_for() {
     assert_eq!(metrics["pushplan_steps_total{action=\"update\",result=\"done\"}"], 1.0);
     assert_eq!(metrics["pushplan_runs_total{outcome=\"corrected\"}"], 1.0);
     assert_eq!(metrics["pushplan_drift{target=\"local\"}"], 0.0);
-    // What git says again is made as well.
+    // A new change in git is applied too.
     project.edit("tag: lapsed", "tag: other");
     rounds.times("corrected", 2);
     assert_eq!(tag(&service), "other");
@@ -92,7 +92,7 @@ fn health_is_lost_with_a_service_that_hangs_and_comes_back_with_it() {
     let target =
         format!("[targets.far]\nbase_url = \"{origin}\"\nledger = \"file:\"\napi = \"extended\"\nsettle = \"1s\"\n");
     project.folder.write("pushplan.toml", target);
-    // A target of another name begins again only where nothing of the same application is known.
+    // A target with another name starts again only if no other target of the same application is known.
     std::fs::remove_dir_all(project.folder.path().join(".pushplan/ledger/local")).expect("the ledger of before");
     let rounds = Loop::start_as(&project, &["--within", "1s"], &service.credentials());
     rounds.round("drift");
@@ -152,7 +152,7 @@ fn sigterm_during_an_apply_awaits_what_is_on_its_way_and_records_it() {
     let plan: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     let creates = plan["plan"]["changes"].as_array().or(plan["changes"].as_array()).expect("changes");
     assert_eq!(creates.iter().filter(|change| change["action"] == "create").count(), 4 - made, "{ran}");
-    // The lease is over with the run, so that nobody has to wait.
+    // The lease ends with the run, so nobody has to wait.
     project.good(&["apply", "--yes"]);
     assert_eq!(service.segments(), ["a", "b", "c", "d"], "each is there once");
 }
@@ -224,13 +224,13 @@ fn results_that_are_not_in_the_ledger_are_told_by_who_only_looks() {
         assert!(began.elapsed() < PATIENCE, "an intent is written");
         sleep(Duration::from_millis(20));
     }
-    // Another user gets the place of its result.
+    // Another writer takes the position of its result.
     let place = record(3);
     std::fs::write(&place, "{}").expect("a record");
     let ran = ended(first);
     assert_ne!(ran.code, 0, "{ran}");
     std::fs::remove_file(&place).expect("removed");
-    // Its lease is over by itself.
+    // Its lease expires by itself.
     sleep(Duration::from_secs(5));
 
     let ran = project.run(&["reconcile", "--once"]);
@@ -279,7 +279,7 @@ fn what_a_guard_refuses_is_reported_and_left() {
     assert_eq!(rounds.metrics()["pushplan_drift_refused{target=\"local\"}"], 1.0);
     assert_eq!(rounds.get("/healthz").0, 200, "the rounds themselves are fine");
     assert_eq!(rounds.stop().0, 0);
-    // It has none of the options that allow it: someone runs `apply` with them once.
+    // It lacks the options that allow this: a user runs `apply` with them once.
     let ran = project.run(&["reconcile", "--once", "--drift", "fix"]);
     says(&ran.stdout, &["`pushplan apply --target local --allow-deletes 6` once, or set max_deletes"]);
     assert!(!ran.stdout.contains("pass --allow-deletes"), "{ran}");
