@@ -48,7 +48,7 @@ fn a_comment_that_was_deleted_by_hand_is_written_anew() {
         team.commented(7);
         let second = team.host.comments(7)[0].id;
         assert_ne!(first, second);
-        // The same if the deletion happens between the look and the edit.
+        // Also if the deletion happens between the look and the edit.
         team.project.edit("One", "Two");
         let edit = if kind == Kind::GitHub { "PATCH" } else { "PUT" };
         team.host.trouble(edit, "/", Trouble::DeletedBefore(second));

@@ -264,7 +264,7 @@ fn what_holds_a_target_back_is_told_with_commands_that_work() {
         for command in ["plan", "apply"] {
             says(&plain, &[&format!("pushplan {command} --project . --target second")]);
         }
-        // The same if it is the only target.
+        // Also if it is the only target.
         let one = ["apply", "--approved", "--yes", "--target", "second", "--project", "."];
         assert_eq!(team.run_with_both(&one, team.on_main(&commit)).code, 5);
         says(&team.host.only(7).replace('\\', ""), &["pushplan apply --project . --target second"]);

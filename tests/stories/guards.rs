@@ -183,8 +183,7 @@ fn a_tag_that_sets_off_a_pipeline_sends() {
     assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
 
-/// Regardless of the timing, an approved plan sends exactly what it shows: the tag is added after the pipeline and the
-/// device exist.
+/// An approved plan sends exactly what it shows at any speed: the tag is added after the pipeline and the device exist.
 #[test]
 fn a_tag_that_sets_off_a_pipeline_of_the_same_plan_sends_what_the_plan_says() {
     let manifest = "\
@@ -460,8 +459,7 @@ fn without_a_terminal_somebody_has_to_say_yes() {
     project.good(&["apply"]);
 }
 
-/// Two projects with one ledger, one target and one application: neither deletes the other's resources as a side
-/// effect.
+/// Two projects with one ledger, target and application: neither deletes the other's resources as a side effect.
 #[test]
 fn what_another_project_applied_is_not_deleted_by_the_way() {
     let first = Project::new("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n");
@@ -491,7 +489,7 @@ fn what_another_project_applied_is_not_deleted_by_the_way() {
     // The first project continues, also with its own deletions.
     first.write("segments:\n  a: {criteria: {tag: a}}\n");
     assert_eq!(first.run_as(&["apply", "--yes"], &credentials).code, 0);
-    // Renamed on purpose: it says so once, and is then known by its new name.
+    // The project was renamed deliberately: it says so once, and is then known by its new name.
     first.folder.write("pushplan.toml", settings("store"));
     first.write("segments:\n  d: {criteria: {tag: d}}\n");
     assert_eq!(first.run_as(&["apply", "--yes"], &credentials).code, 7);

@@ -216,7 +216,7 @@ fn a_mistyped_place_after_a_move_is_no_reason_to_make_everything_again() {
     set(&project, Some("file:teem"));
     let named = ["it was last seen in file:team", "write `ledger = \"file:team\"` into [targets.local]"];
     let help = refused(&project, &named);
-    // The same if this machine only remembers the record that was left.
+    // Also if this machine only remembers the record that was left.
     fs::remove_dir_all(project.folder.path().join(".pushplan/seen")).expect("what this machine has seen");
     refused(&project, &named);
     // The right location may be spelled differently.

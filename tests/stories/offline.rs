@@ -87,7 +87,7 @@ fn every_form_is_marked() {
     assert_eq!(document["compared_with"]["what"], "commit");
     assert_eq!(document["compared_with"]["commit"], Value::from(id));
     assert_eq!((&document["unmanaged"], &document["changes"][0]["id"]), (&Value::Null, &Value::Null));
-    // The same without changes.
+    // Also without changes.
     folder.write("messages.yaml", SEGMENTS);
     for form in ["text", "markdown", "html"] {
         let ran = good(&folder, &[&plan[..], &[form]].concat());

@@ -251,7 +251,7 @@ fn a_push_that_somebody_put_off_is_not_past_while_it_waits() {
     says(&ran.stdout, &["changed on the service since the last apply", "someone postponed it", "write that time"]);
     project.manual(&["apply", "--yes"]);
     assert_eq!(project.changes(&[]), ["! scheduled_pushes/sale"]);
-    // The same new time in the files resolves it; without the push in the files, it is cancelled.
+    // This time in the files resolves it; without the push in the files, it is cancelled.
     project.edit("2024-01-22T10:00", "2035-01-22T10:00");
     assert_eq!(project.changes(&[]), Vec::<String>::new());
     project.edit("2035-01-22T10:00", "2024-01-22T10:00");

@@ -230,7 +230,7 @@ fn a_project_ships_a_sample_population() {
     remote.project.folder.write("sample.jsonl", lines.join("\n"));
     remote.settings("population = \"sample.jsonl\"\n");
     says(&remote.good(&["plan"]).stdout, &["about 30 of 100 devices", "Counted on a sample of 100 devices."]);
-    // The same without the service, as in a pull request from a fork.
+    // Also without the service, as in a pull request from a fork.
     let ran = remote.project.run(&["plan", "--offline"]);
     says(&ran.stdout, &["about 30 of 100 devices", "Counted on a sample of 100 devices."]);
     // The devices of the target itself take precedence.

@@ -229,7 +229,7 @@ fn a_push_that_cannot_be_deleted_has_no_second_one_beside_it() {
     let service = project.faulty(rules);
     project.good(&["apply", "--yes"]);
     project.edit("  old:", "  new:");
-    // The same if its audience has another key, and is created first.
+    // Also if its audience has another key, and is created first.
     let text = project.folder.read("messages.yaml");
     project.write(&text.replace("  a:", "  b:").replace("segment: a", "segment: b"));
     assert_eq!(project.run(&["apply", "--yes"]).code, 6);
@@ -256,7 +256,7 @@ fn what_says_the_same_as_what_has_gone_out_is_asked_about() {
     says(&said(&ran), &["see below if it is a rename; otherwise give it a later time"]);
     // If it is left out, the old one stays: otherwise the next plan could not ask any more.
     project.good(&["apply", "--yes", "--except", "scheduled_pushes/new"]);
-    // The same with the later time that the advice suggests.
+    // Also with the later time that the advice suggests.
     project.edit("2035-01-22", "2035-02-22");
     says(&said(&project.good(&["plan"])), &asks);
     project.edit("  new:", "  new:\n    lifecycle: {renamed_from: old}");

@@ -40,7 +40,7 @@ fn a_report_as_json_is_one_value_with_every_step() {
     assert_eq!(steps.len(), 3);
     let text = report.to_string();
     says(&text, &["segments/a", "segments/b", "\"failed\"", "\"done\""]);
-    // The same if there is nothing to do.
+    // Also if there is nothing to do.
     let project = Project::new("segments: {}\n");
     let _service = project.serve();
     let ran = project.good(&["apply", "--yes", "--format", "json"]);

@@ -33,7 +33,7 @@ fn what_is_left_out_keeps_pointing_at_the_old_segment_which_stays() {
     let told = "± segments/a (git) NotInPlace StillUsed\n0 create segments/a POST /api/segments\n";
     assert_eq!(except(World::in_sync(TRIAL, Level::Documented), "experiments/e").told(&edited), told);
     assert_eq!(only(World::in_sync(TRIAL, Level::Documented), "segments/a").told(&edited), told);
-    // The same if only the segment was edited.
+    // Also if only the segment was edited.
     let edited = TRIAL.replace("tag: x", "tag: y");
     assert_eq!(except(World::in_sync(TRIAL, Level::Documented), "experiments/*").told(&edited), told);
 }

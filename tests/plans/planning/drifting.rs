@@ -34,7 +34,7 @@ fn a_push_that_was_put_off_is_pending_whatever_the_ledger_says() {
     let delete = "- scheduled_pushes/sale (both)\n0 delete scheduled_pushes/sale DELETE /api/schedules/%23sale\n";
     assert_eq!(world.told(without), delete);
 
-    // The same for one that an earlier plan treated as past.
+    // Also one that an earlier plan treated as past.
     world.ledger.owned.get_mut(&address("scheduled_pushes/sale")).unwrap().past = true;
     assert_eq!(world.told(without), delete);
     assert_eq!(world.told(&other), format!("~ scheduled_pushes/sale (both)\n{update}"));

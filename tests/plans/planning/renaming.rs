@@ -145,7 +145,7 @@ fn a_second_one_is_not_made_while_the_first_cannot_be_deleted() {
     let told = World::in_sync(push, Level::Documented).told(&push.replace("old: {", "new: {"));
     let waits = "! scheduled_pushes/new LooksRenamed\n! scheduled_pushes/old InDashboard\n";
     assert_eq!(told, waits);
-    // The same if its audience has another name, or changes.
+    // Also if its audience has another name, or changes.
     let named = push.replace("{tag: x}", "{segment: a}");
     let segment = |key: &str, tag: &str| format!("segments: {{{key}: {{criteria: {{tag: {tag}}}}}}}\n");
     let world = World::in_sync(&[segment("a", "x"), named.clone()].concat(), Level::Documented);
