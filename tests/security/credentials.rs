@@ -1,4 +1,4 @@
-//! Whom credentials are given to, as a user sees it: by the real binary.
+//! The recipients of credentials, from the user's point of view: with the real binary.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -10,14 +10,14 @@ use tokio::net::TcpListener;
 const KEY: &str = "story-application-0000";
 const SECRET: &str = "story-secret-000000000";
 
-/// A service that is not the project's own, with two applications.
+/// A service other than the project's own, with two applications.
 async fn service() -> Running {
     let apps = vec![(KEY.into(), SECRET.into()), ("other-application-0000".into(), SECRET.into())];
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     pushplan::service::start(Settings { apps, ..Settings::default() }, listener).await.expect("it starts")
 }
 
-/// Plans with nothing in the environment but this. Gives the exit code and all that was said.
+/// Plans with only these environment variables. Returns the exit code and the whole output.
 async fn plan(folder: &Folder, env: &[(&str, &str)]) -> (i32, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pushplan"));
     command.args(["plan", "--color", "never"]).current_dir(folder.path()).env_clear().stdin(Stdio::null());

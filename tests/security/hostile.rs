@@ -1,4 +1,4 @@
-//! No input panics, hangs or exhausts memory. Each is answered with a finding, within a limit of memory and of time.
+//! No input panics, hangs or exhausts memory. Each leads to a finding, within limits of memory and time.
 
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -10,23 +10,23 @@ use std::time::{Duration, Instant};
 use pushplan_testing::Folder;
 use serde_json::Value;
 
-/// How many seconds a run may compute. A slow and busy machine needs 30 for the largest of these inputs; what grows with the
-/// square of its input needs hours.
+/// The maximal computing time of a run in seconds. A slow and busy machine needs 30 for the largest of these inputs;
+/// quadratic behaviour would need hours.
 const COMPUTING: usize = 300;
-/// A run that takes longer than this waits for something that never comes.
+/// A run that takes longer than this hangs.
 const PATIENCE: Duration = Duration::from_secs(900);
-/// How much address space a run gets, in KiB. What it touches is less: each thread reserves some that it never uses.
+/// The maximal address space of a run, in KiB. It uses less: each thread reserves some that it never touches.
 const ADDRESS_SPACE: usize = 600_000;
 const MIB: usize = 1024 * 1024;
 
-/// Validates a folder within the limits and gives the codes of the findings in the order they were printed. They are errors.
+/// Validates a folder within the limits and returns the codes of the findings in their order. They are errors.
 fn codes(folder: &Folder) -> Vec<String> {
     let report: Value = serde_json::from_str(&run(folder, "json")).expect("JSON");
     let findings = report["findings"].as_array().expect("a list").iter();
     findings.map(|finding| finding["code"].as_str().expect("a code").to_owned()).collect()
 }
 
-/// What is printed in this format, within the limits.
+/// The output in this format, within the limits.
 fn run(folder: &Folder, format: &str) -> String {
     let said = folder_outside();
     let (out, err) = (said.path().join("out"), said.path().join("err"));
@@ -69,7 +69,7 @@ fn read(path: &Path) -> String {
     String::from_utf8(fs::read(path).expect("what it said")).expect("UTF-8")
 }
 
-/// The codes behind `error[`.
+/// The codes after `error[`.
 fn found(out: &str) -> Vec<String> {
     out.split("error[").skip(1).filter_map(|rest| rest.get(..5)).map(str::to_owned).collect()
 }
@@ -254,7 +254,7 @@ fn a_text_full_of_placeholders_is_answered() {
     }
 }
 
-/// This text for each number below ten thousand, with the number in the place of `NUMBER`.
+/// Repeats this text for each number below ten thousand, with the number in place of `NUMBER`.
 fn ten_thousand(one: &str) -> String {
     (0..10_000).map(|n| one.replace("NUMBER", &format!("{n:05}"))).collect()
 }
@@ -313,7 +313,7 @@ fn a_thousand_targets_of_five_thousand_segments_are_not_all_checked() {
     let targets = |x: fn(usize) -> usize| -> String {
         (0..1_000).map(|n| format!("[targets.t{n}.variables]\nx = \"{}\"\n", x(n))).collect()
     };
-    // Those that get the same are checked once.
+    // Targets with equal inputs are checked once.
     folder.write("pushplan.toml", targets(|_| 1));
     assert_eq!(folder.run(&["validate"]).code, 0);
     folder.write("pushplan.toml", targets(|n| n));
@@ -425,7 +425,7 @@ mod on_the_disk {
         let folder = Folder::project("");
         let path = folder.write("secret.yaml", "segments: {}\n");
         fs::set_permissions(&path, PermissionsExt::from_mode(0o000)).expect("a mode");
-        // The superuser reads everything.
+        // The superuser can read everything.
         if File::open(&path).is_err() {
             assert_eq!(codes(&folder), ["YM302"]);
         }

@@ -1,4 +1,4 @@
-//! What input from others cannot do, and where secrets never appear.
+//! Limits on the power of untrusted input, and places where secrets must never appear.
 
 mod credentials;
 mod hostile;

@@ -1,4 +1,4 @@
-//! What a pull request cannot do to the machine that checks it.
+//! Protection of the machine that checks a pull request.
 
 use std::os::unix::fs::symlink;
 use std::process::Command;

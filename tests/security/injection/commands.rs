@@ -1,4 +1,4 @@
-//! Commands that CI systems read in a log. Texts that hold them are shown, and none of them is obeyed.
+//! Commands that CI systems read in a log. Texts that contain them are shown, and none of them takes effect.
 
 use proptest::prelude::*;
 use pushplan::render::escape::stream;
@@ -6,7 +6,7 @@ use pushplan_testing::Ran;
 
 use super::project::{Project, assert_calm, without_colors};
 
-/// Whether a CI system would take something of this for a command. Colours do not matter.
+/// A part of the output that a CI system would take for a command, if any. Colours do not matter.
 fn obeyed(output: &str) -> Option<String> {
     let names =
         ["::error", "::warning", "::notice", "::add-mask", "::set-output", "::stop-commands", "::debug", "::group"];
@@ -30,7 +30,7 @@ fn obeyed(output: &str) -> Option<String> {
 #[track_caller]
 fn assert_disobeyed(arguments: &[&str], ran: &Ran) {
     assert_calm(arguments, ran);
-    // The form for GitHub is made of commands; its own are one at the beginning of each line.
+    // The form for GitHub consists of commands; pushplan's own are at the beginning of a line.
     if arguments.contains(&"github") {
         for line in ran.stdout.lines() {
             let is_ours = line.starts_with("::error ") || line.starts_with("::warning ");
@@ -96,7 +96,7 @@ fn what_we_say_ourselves_is_never_changed() {
     project.folder.write("more.yaml", "segments: {vip: {criteria: {tag: b}}}\n");
     let ran = project.run(&["validate"]);
     assert!(ran.stdout.contains("\n ::: messages.yaml") || ran.stdout.contains("\n  ::: messages.yaml"), "{ran}");
-    // Manifests on their way through are not for people.
+    // Manifests that pass through are not for users.
     let yaml = "segments:\n  a:\n    display_name:\n      ::error::x\n";
     let ran = project.folder.run_with(&["fmt", "-"], yaml.as_bytes());
     assert!(ran.stdout.contains("\n      ::error::x\n"), "{ran}");
@@ -114,7 +114,7 @@ proptest! {
         for ascii in [false, true] {
             let written = stream::text(&text, ascii);
             prop_assert_eq!(obeyed(&written), None, "{:?}", written);
-            // Written twice it is the same, but for the signs of direction, which are data then.
+            // Escaping twice has no further effect, except for direction marks, which then are data.
             if ascii || !text.contains('ש') {
                 prop_assert_eq!(stream::text(&written, ascii), &*written);
             }

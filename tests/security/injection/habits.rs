@@ -1,4 +1,4 @@
-//! What a terminal can show, and what its user asks for.
+//! The abilities of terminals, and the settings of their users.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -27,7 +27,7 @@ fn colours_are_shown_where_they_are_wanted() {
     assert!(!colored(&project, &[], &[("CLICOLOR", "1")]), "a pipe is still a pipe");
 }
 
-/// Runs a plan on a terminal, which `script` gives it.
+/// Runs a plan on a terminal, which `script` creates.
 fn on_terminal(project: &Project, env: &[(&str, &str)]) -> Option<String> {
     let mut command = std::process::Command::new("script");
     for name in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "LC_ALL", "LC_CTYPE", "LANG", "CI"] {
@@ -48,7 +48,7 @@ fn on_terminal(project: &Project, env: &[(&str, &str)]) -> Option<String> {
 #[test]
 fn a_terminal_has_colours_unless_it_cannot_or_its_user_does_not_want_them() {
     let project = Project::new(PLAIN);
-    // Not every machine has the program that makes a terminal.
+    // Not every machine has the program that creates a terminal.
     let Some(shown) = on_terminal(&project, &[]) else { return };
     assert!(shown.contains("\u{1b}["), "{shown:?}");
     for env in [("NO_COLOR", "1"), ("CLICOLOR", "0"), ("TERM", "dumb")] {
@@ -77,7 +77,7 @@ fn where_only_ascii_can_be_shown_there_is_nothing_else() {
     }
     let ran = project.run_as(&["show", "segments/vip"], &[("LANG", "POSIX")]);
     assert!(ran.stdout.contains(r#"Gr\xFC\xDFe \u65E5\u672C"#), "{ran}");
-    // A sign of ours has a stand-in, the same sign in a text does not.
+    // A sign of pushplan has a replacement; the same sign in a text is escaped.
     let ran = project.run_as(&["show", "segments/vip"], &[("LC_CTYPE", "de_DE.ISO-8859-1")]);
     assert!(ran.stdout.contains(r"\xB1"), "{ran}");
     project.folder.write("messages.yaml", project.folder.read("messages.yaml").replace("tag: b}", "tag: c}"));
@@ -91,7 +91,7 @@ fn where_only_ascii_can_be_shown_there_is_nothing_else() {
     {
         assert!(project.run_as(&["plan"], env).stdout.contains("Grüße 日本"), "{env:?}");
     }
-    // Programs read UTF-8 whatever the terminal shows.
+    // Programs read UTF-8 regardless of the terminal.
     let ran = project.run_as(&["plan", "--format", "json"], &[("LC_ALL", "C")]);
     assert!(ran.stdout.contains("Grüße"), "{ran}");
 }
@@ -113,7 +113,7 @@ fn lines_fit_every_width_whatever_the_script() {
                 assert_eq!(ran.code, 0, "{ran}");
                 assert_calm(&["plan"], &ran);
                 for line in ran.stdout.lines() {
-                    // What is there to be copied is never broken.
+                    // Texts that are meant to be copied are never broken.
                     let copied = line.contains("pushplan ");
                     assert!(copied || line.width() <= width, "{width} columns, {}: {line}", line.width());
                 }

@@ -1,4 +1,4 @@
-//! Escaped texts are read by a parser of the Markdown that code hosts have: there is the text, and nothing else.
+//! Escaped texts are read by a parser for the Markdown of code hosts: only the text remains.
 
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, parse_document};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use pushplan::render::escape::{html, markdown};
 use pushplan::render::{one_line, visible};
 
-/// What a document is made of, and all its texts, without the spaces of no width that keep words apart.
+/// The elements of a document, and all its texts, without the zero-width spaces that separate words.
 fn read(document: &str) -> (String, String) {
     let mut options = Options::default();
     let extension = &mut options.extension;
@@ -79,7 +79,7 @@ fn decoded(html: &str) -> String {
     out.replace('\u{200b}', "")
 }
 
-/// Texts that would be something else than text, and the signs that these are made of.
+/// Texts that try to be markup, and the characters that they are made of.
 const HOSTILE: &[&str] = &[
     "</summary></details>",
     "<script>",
@@ -183,7 +183,7 @@ fn hostile() -> impl Strategy<Value = String> {
     prop_oneof![4 => pieces.prop_map(|pieces| pieces.concat()), 1 => "\\PC{1,12}", 1 => "[!-/:-@\\[-`{-~ ]{1,12}"]
 }
 
-/// In every place a text is read as itself, and the place is what it was.
+/// In every place, a text is read as itself, and the place is unchanged.
 fn assert_stays(data: &str) {
     let text = markdown::text(data);
     let plain = one_line(data);
@@ -214,7 +214,7 @@ fn assert_stays(data: &str) {
     assert_eq!(decoded(inside), plain, "{data:?}");
 }
 
-/// What hosts make of words once Markdown is read: nothing of it is left in one piece.
+/// References that hosts turn into links after parsing: none may remain in one piece.
 fn assert_unlinked(data: &str) {
     let read: Vec<char> = decoded_with_spaces(&markdown::text(data)).chars().collect();
     let at = |index: usize| read.get(index).copied().unwrap_or(' ');

@@ -1,4 +1,4 @@
-//! Nothing that comes from a manifest or a service breaks out of its place: each of these tests tries.
+//! Texts from a manifest or a service never break out of their place: each of these tests tries.
 #![cfg(unix)]
 
 mod commands;

@@ -1,4 +1,4 @@
-//! All characters there are, through the functions that show texts and through the real binary.
+//! Every character, passed through the functions that show texts and through the real binary.
 
 use pushplan::render::escape::stream;
 use pushplan::render::{one_line, visible};
@@ -6,12 +6,12 @@ use pushplan::text::{quoted, short};
 
 use super::project::{Project, assert_calm};
 
-/// All 1,112,064 of them.
+/// All 1,112,064 characters.
 fn all() -> impl Iterator<Item = char> {
     '\0'..=char::MAX
 }
 
-/// What no terminal may get, told apart from the code that escapes it.
+/// Characters that must not reach a terminal, defined independently of the code that escapes them.
 pub fn is_raw(c: char) -> bool {
     matches!(u32::from(c),
         0..=0x1f | 0x7f..=0x9f | 0xad | 0x34f | 0x61c | 0x115f..=0x1160 | 0x17b4..=0x17b5 | 0x180b..=0x180f
@@ -118,7 +118,7 @@ fn direction_is_turned_by_us_alone_and_turned_back_on_the_same_line() {
 
 #[test]
 fn no_command_of_the_binary_shows_a_character_raw() {
-    // A manifest may hold what YAML allows within quotes, written as escapes; each of these is of another family.
+    // A manifest may contain the characters that YAML allows in quotes, written as escapes; these are one of each kind.
     let hidden = [
         0x00, 0x07, 0x08, 0x0d, 0x1b, 0x7f, 0x85, 0x9b, 0xad, 0x61c, 0x200b, 0x200d, 0x200e, 0x2028, 0x2029, 0x202e,
         0x2066, 0x2069, 0x3164, 0xfe0f, 0xfeff, 0xfff9, 0xfffe, 0xe000, 0xe0001, 0xe0041, 0xe0100, 0x10ffff,

@@ -1,4 +1,4 @@
-//! A project in which every text is hostile, and all commands run on it.
+//! A project in which every text is hostile, with all commands run on it.
 
 use std::process::{Command, Stdio};
 
@@ -11,7 +11,8 @@ pub struct Project {
 }
 
 impl Project {
-    /// A name, an alert, a tag, a variable, a description and a body hold the text, which is written as within quotes of YAML.
+    /// Puts the text into a name, an alert, a tag, a variable, a description and a body, written as in YAML's double
+    /// quotes.
     pub fn new(text: &str) -> Self {
         let manifest = format!(
             r#"
@@ -69,7 +70,7 @@ pipelines:
         }
     }
 
-    /// Runs what a person runs, and has each output looked at.
+    /// Runs the usual commands, and passes each output to `look`.
     pub fn every_command(&self, look: impl Fn(&[&str], &Ran)) {
         let run = |arguments: &[&str]| {
             let ran = self.run(arguments);
@@ -128,8 +129,8 @@ pipelines:
     }
 }
 
-/// Nothing in what was printed moves, colours against our will, turns or hides. Colours are ours, and so are isolates that are
-/// closed on their line.
+/// Checks that the output does not move the cursor, set unexpected colours, change the direction or hide text. Only
+/// pushplan's own colours are allowed, and isolates that are closed on their line.
 #[track_caller]
 pub fn assert_calm(arguments: &[&str], ran: &Ran) {
     for text in [&ran.stdout, &ran.stderr] {
@@ -137,7 +138,7 @@ pub fn assert_calm(arguments: &[&str], ran: &Ran) {
         for line in plain.split('\n') {
             let (mut open, mut before) = (0_i32, ' ');
             for c in line.chars() {
-                // Emoji are joined by what is hidden elsewhere.
+                // Emoji are joined by characters that are invisible elsewhere.
                 let joins = matches!(c, '\u{200d}' | '\u{fe0f}') && before >= '\u{2190}' && !is_raw(before);
                 let joins = joins || (c == '\u{200d}' && before == '\u{fe0f}');
                 before = c;

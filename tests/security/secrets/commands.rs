@@ -1,4 +1,5 @@
-//! Every command, with secrets in all that it is given: what it says, writes, posts and starts tells none of them.
+//! Every command, with secrets in all of its inputs: its output, files, requests and child processes reveal none of
+//! them.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -21,19 +22,19 @@ templates:
   winback: {push: {notification: {alert: Hello}}}
 ";
 
-/// Commands that print secrets because that is what they are for: the service shows how it is reached.
+/// Commands whose purpose is to print secrets: the service shows its credentials.
 const EXEMPT: [&str; 1] = ["serve"];
 
 type Env = Vec<(&'static str, String)>;
 
-/// A project whose service, ledger, code host and webhook all take a secret.
+/// A project whose service, ledger, code host and webhook all need a secret.
 struct World {
     project: Project,
     env: Env,
     host: Host,
-    /// What was posted to the webhook: headers and body.
+    /// The requests to the webhook: headers and body.
     posts: Receiver<String>,
-    /// Where every git that is started leaves word.
+    /// The folder in which every started git leaves a record.
     programs: Folder,
     _service: (Project, Service),
     _server: Folder,
@@ -83,7 +84,7 @@ impl World {
             set("AZURE_STORAGE_ACCOUNT_KEY", CANARY),
             set("HTTPS_PROXY", &format!("http://ada:{}@127.0.0.1:9", escaped(CANARY))),
             set("SOME_SECRET", CANARY),
-            // Whatever can be made to talk is.
+            // Everything with a verbose mode uses it.
             set("RUST_LOG", "trace"),
             set("RUST_BACKTRACE", "full"),
         ];
@@ -101,7 +102,7 @@ fn git(folder: &Folder, arguments: &[&str]) {
     assert!(said.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&said.stderr));
 }
 
-/// A `git` that leaves word of how it was started, and then is the real one.
+/// A `git` that records its arguments and environment, and then runs the real one.
 fn programs() -> Folder {
     let folder = Folder::new();
     let real = Command::new("sh").args(["-c", "command -v git"]).output().expect("sh").stdout;
@@ -117,7 +118,7 @@ fn programs() -> Folder {
     folder
 }
 
-/// Someone who takes what is posted: where, and all but the first line of each post.
+/// A server for webhooks: its address, and all but the first line of each request.
 fn webhook() -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let origin = format!("http://{}", listener.local_addr().expect("an address"));
@@ -149,7 +150,7 @@ fn webhook() -> (String, Receiver<String>) {
     (origin, posts)
 }
 
-/// Every file beneath a folder tells nothing.
+/// Checks that no file in a folder contains a secret.
 fn nothing_in(folder: &Path) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
@@ -275,18 +276,19 @@ fn no_command_tells_a_secret() {
         let is_run = done.iter().any(|(arguments, _)| arguments[0] == name);
         assert!(is_run || EXEMPT.contains(&name), "`pushplan {name}` is not tried");
     }
-    // What is kept: plans, reports, the summary, the ledger on the server and next to the manifests.
+    // The stored files: plans, reports, the summary, the ledger on the server and next to the manifests.
     world.project.run(&["plan"]);
     nothing_in(world.project.folder.path());
     nothing_in(world._server.path());
     says(&world.project.folder.read("summary.md"), &["Plan for local"]);
-    // What others get.
+    // The messages to others.
     let comment = world.host.only(7);
     assert!(comment.contains("Plan for local") && !is_told(comment.as_bytes()), "{comment}");
     let posts: Vec<String> = world.posts.try_iter().collect();
     assert!(!posts.is_empty(), "the webhook was told of drift");
     assert!(!posts.iter().any(|post| is_told(post.as_bytes())), "{posts:#?}");
-    // What is started: git, with nothing in its arguments, and in its environment only what its helpers may need.
+    // The started programs: git, without secrets in its arguments, and in its environment only those that its helpers
+    // may need.
     let arguments = world.programs.read("arguments");
     assert!(arguments.lines().count() > 20 && !is_told(arguments.as_bytes()), "{arguments}");
     let mut given: Vec<String> = Vec::new();
@@ -339,7 +341,7 @@ fn what_runs_for_long_tells_no_secret_to_whoever_looks_at_it() {
     }
 }
 
-/// Whatever panics shows values as `Debug` does.
+/// A panic shows values with `Debug`.
 #[test]
 fn what_holds_a_secret_does_not_show_it_to_debuggers() {
     use pushplan::client::{Credentials, Keyring, Origin, Patience, Secret, Transport};

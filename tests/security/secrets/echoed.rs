@@ -1,4 +1,4 @@
-//! Services that repeat in an error what they were sent: nobody reads it there.
+//! Services that repeat a request in an error: the output does not contain it.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use serde_json::json;
 use super::canary::{CANARY, KEY, escaped, is_told};
 use super::{ONE, kept, quiet};
 
-/// A service without anything, which has taken no offence yet: its origin, and the status that it refuses everything with.
+/// An empty service that can be told to refuse everything: its origin, and the status of its refusals.
 fn service() -> (String, Arc<AtomicU16>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let origin = format!("http://{}", listener.local_addr().expect("an address"));
@@ -29,7 +29,7 @@ fn service() -> (String, Arc<AtomicU16>) {
     (origin, refuses)
 }
 
-/// A refusal with all that came, in every way of writing it.
+/// A refusal that repeats the request in every encoding.
 fn repeated(status: u16, asked: &Asked) -> Answered {
     let sent = asked.header("authorization").expect("credentials");
     let pair = BASE64_STANDARD.decode(sent.strip_prefix("Basic ").expect("a pair")).expect("base64");
@@ -43,7 +43,7 @@ fn repeated(status: u16, asked: &Asked) -> Answered {
     Answered::new(status, body).with("x-got", sent.to_owned())
 }
 
-/// Words, however they are laid out in lines.
+/// The words of a text, regardless of line breaks.
 fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -93,7 +93,7 @@ fn a_service_that_repeats_credentials_in_an_error_makes_nobody_tell_them() {
             let ran = quiet(&project, arguments, &on_main);
             assert_ne!(ran.code, 0, "{arguments:?}: {ran}");
             says(&unwrapped(&ran.to_string()), &[&words]);
-            // What the next steps of a job get.
+            // The outputs for the next steps of a job.
             project.folder.write("log", ran.stderr.as_str());
             let ran = quiet(&project, &["ci", "outputs", "--failed", "1", "--log", "log"], &[]);
             assert_eq!(ran.code, 0, "{ran}");
@@ -105,7 +105,7 @@ fn a_service_that_repeats_credentials_in_an_error_makes_nobody_tell_them() {
     }
 }
 
-/// A service with a problem is asked again and again: one command is enough.
+/// Requests to a failing service are retried, so a single command is enough.
 #[test]
 fn a_service_with_a_problem_that_repeats_credentials_makes_nobody_tell_them() {
     let (origin, refuses) = service();
@@ -120,7 +120,7 @@ fn a_service_with_a_problem_that_repeats_credentials_makes_nobody_tell_them() {
     }
 }
 
-/// What a service has is data, whatever it looks like.
+/// The content of a service is data, whatever it looks like.
 #[test]
 fn an_answer_that_is_no_error_is_not_altered() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -1,4 +1,4 @@
-//! Secrets of all sorts: given in every way there is, and shown and kept nowhere.
+//! Secrets of all kinds: given in every possible way, and never shown or stored.
 #![cfg(unix)]
 
 mod canary;
@@ -22,7 +22,7 @@ use canary::{CANARY, escaped, is_told};
 
 const ONE: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 
-/// Everything that reads a ledger, or tells of one.
+/// Every command that reads a ledger, or reports about one.
 const LOOKS: [&[&str]; 9] = [
     &["plan"],
     &["plan", "--format", "json"],
@@ -35,7 +35,7 @@ const LOOKS: [&[&str]; 9] = [
     &["ledger", "export", "--records"],
 ];
 
-/// Runs a command, and sees that it says nothing of the password.
+/// Runs a command, and checks that its output does not contain the password.
 #[track_caller]
 fn quiet(project: &Project, arguments: &[&str], env: &[(&str, &str)]) -> Ran {
     let ran = project.run_as(arguments, env);
@@ -46,7 +46,7 @@ fn quiet(project: &Project, arguments: &[&str], env: &[(&str, &str)]) -> Ran {
     ran
 }
 
-/// A whole life of a ledger in a place, in which everything works.
+/// All operations of a ledger in a location, without errors.
 fn lives(project: &Project, env: &[(&str, &str)]) {
     let good = |arguments: &[&str]| {
         let ran = quiet(project, arguments, env);
@@ -61,7 +61,7 @@ fn lives(project: &Project, env: &[(&str, &str)]) {
     kept(project.folder.path());
 }
 
-/// Everything about a ledger that cannot be reached, or not with this password.
+/// All operations of a ledger that cannot be reached, or not with this password.
 fn fails(project: &Project, env: &[(&str, &str)], why: &str) {
     let others: [&[&str]; 3] = [&["apply", "--yes"], &["ledger", "compact"], &["forget", "segments/a"]];
     for arguments in LOOKS.iter().chain(&others) {
@@ -71,7 +71,7 @@ fn fails(project: &Project, env: &[(&str, &str)], why: &str) {
     kept(project.folder.path());
 }
 
-/// What pushplan keeps next to the manifests tells no password, and nobody else reads it.
+/// Checks that pushplan's files next to the manifests contain no password, and that only their owner can read them.
 fn kept(project: &Path) {
     let own = project.join(".pushplan");
     if own.exists() {
@@ -105,7 +105,7 @@ fn with_ledger(place: &str) -> Project {
     Project::with(ONE, &format!("ledger = \"{place}\"\n"))
 }
 
-/// A role whose password is the canary, and what it may make.
+/// A role whose password is the canary, with its rights.
 fn database() -> Option<&'static postgres::Server> {
     let server = postgres::Server::shared()?;
     let role = format!(
@@ -139,7 +139,7 @@ fn a_ledger_moves_to_a_place_with_a_password_and_leaves_no_word_of_it() {
     let _service = project.serve();
     lives(&project, &[]);
     let place = |user: &str| format!("postgres://{user}@127.0.0.1:{}/ledgers/moved", server.port);
-    // The old place would keep it for everybody to read.
+    // The old location would keep it where everybody can read it.
     let ran = quiet(&project, &["ledger", "move", "--to", &place(&format!("ada:{}", escaped(CANARY)))], &[]);
     assert_eq!(ran.code, 64, "{ran}");
     let port = server.port.to_string();
@@ -176,7 +176,7 @@ fn a_database_that_cannot_be_reached_is_told_without_its_password() {
         let _service = moving.serve();
         assert_eq!(moving.run(&["apply", "--yes"]).code, 0);
         let password = escaped(CANARY);
-        // As it is to be written, as people write it, and where it does not belong.
+        // The correct form, the form that users write, and the wrong place.
         for place in [
             format!("postgres://ada:{password}@{rest}"),
             format!("postgres://ada:{CANARY}@{rest}"),
@@ -189,7 +189,7 @@ fn a_database_that_cannot_be_reached_is_told_without_its_password() {
     }
 }
 
-/// A server that asks for the password and keeps what it gets.
+/// A server that asks for the password and records the answer.
 fn asks_for_password() -> (u16, thread::JoinHandle<Vec<u8>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -244,7 +244,7 @@ fn a_place_with_a_password_in_the_project_file_is_refused_without_repeating_it()
         format!("postgres://ada:{}@db.example/ledgers", escaped(CANARY)),
         format!("postgres://ada:{CANARY}@db.example/ledgers"),
         format!("git:https://ada:{}@git.example/team.git", escaped(CANARY)),
-        // Nobody understands these, so that anything in them may be one.
+        // These are not understood, so any part of them may be a password.
         format!("host=127.0.0.1 user=x password={CANARY}"),
         format!("git:ada:{}@git.example/team.git", escaped(CANARY)),
         format!("postgres:ada:{}@db.example/ledgers", escaped(CANARY)),

@@ -13,10 +13,10 @@ use pushplan_testing::{Folder, Project, Service, copy};
 
 const MANIFEST: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 
-/// Where the project is in its repository.
+/// The folder of the project in its repository.
 const INSIDE: &str = "team/messages";
 
-/// Every command that may start git. How they end is not looked at.
+/// Every command that may start git. Their results are ignored.
 const COMMANDS: [&[&str]; 31] = [
     &["plan"],
     &["plan", "--offline"],
@@ -51,7 +51,7 @@ const COMMANDS: [&[&str]; 31] = [
     &["unlock", "--lease", "none"],
 ];
 
-/// A setting that names a program: how it is written, and a git command that runs the program where git trusts the setting.
+/// A setting that names a program: its text, and a git command that runs the program if git trusts the setting.
 struct Trap {
     name: &'static str,
     config: &'static str,
@@ -130,15 +130,15 @@ const TRAPS: [Trap; 15] = [
     Trap { name: "include.path", config: "[include]\npath = INCLUDED\n", runs: &["ls-remote", "origin"] },
 ];
 
-/// A clone with the project in a folder of it, and all that its remote, its service and its traps need.
+/// A clone with the project in one of its folders, and everything that its remote, its service and its traps need.
 struct Clone {
     folder: Folder,
     project: PathBuf,
     server: Folder,
     service: Service,
-    /// A server that wants a password of everybody.
+    /// A server that asks everybody for a password.
     asks: String,
-    /// Holds the program and what it leaves when it ran.
+    /// The folder with the program and the record that it writes when it runs.
     programs: Folder,
     _elsewhere: Project,
 }
@@ -175,7 +175,7 @@ impl Clone {
         assert!(clone.run(&["plan", "--out", "saved.plan"]).0);
         let ran = clone.run(&["apply", "--yes"]);
         assert!(ran.0, "git works where nothing is wrong: {}", ran.1);
-        // What it leaves says who ran it, and what it could read of them.
+        // The record says who ran it, and which of their data it could read.
         let left = clone.programs.path().join("ran").display().to_string();
         let script =
             format!("#!/bin/sh\n{{ echo \"$0 $*\"; tr '\\0' '\\n' </proc/$PPID/environ; }} >>'{left}' 2>&1\nexit 1\n");
@@ -206,7 +206,7 @@ impl Clone {
         (output.status.success(), format!("{output:?}"))
     }
 
-    /// The settings of a trap with the names of this clone.
+    /// The settings of a trap, with the names of this clone.
     fn config(&self, trap: &Trap) -> String {
         let programs = self.programs.path().display();
         let included =
@@ -214,7 +214,7 @@ impl Clone {
         trap_config(trap, &self.asks, self.server.path(), &programs.to_string(), &included.display().to_string())
     }
 
-    /// Makes a folder of the work tree look like a repository: all that it takes can be committed.
+    /// Makes a folder of the work tree look like a repository: every file for that can be committed.
     fn make_repository(&self, folder: &Path, config: &str) {
         let own = self.folder.path().join(".git");
         for name in ["objects", "refs"] {
@@ -227,7 +227,7 @@ impl Clone {
             .expect("a file");
     }
 
-    /// What the program left, which is gone then.
+    /// Returns and deletes the record of the program.
     fn left(&self) -> Option<String> {
         let file = self.programs.path().join("ran");
         let left = fs::read_to_string(&file).ok()?;
@@ -235,7 +235,7 @@ impl Clone {
         Some(left)
     }
 
-    /// Runs every command. None runs the program.
+    /// Runs every command, and checks that none runs the program.
     fn tries(&self, way: &str, trap: &str) {
         for arguments in COMMANDS {
             let (_, said) = self.run(arguments);
@@ -264,7 +264,7 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(said.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&said.stderr));
 }
 
-/// A server of http that wants a password of everybody.
+/// An HTTP server that asks everybody for a password.
 fn asking() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/x.git", listener.local_addr().expect("an address"));
@@ -286,13 +286,13 @@ fn a_folder_that_looks_like_a_repository_runs_nothing() {
     let clone = Clone::new();
     for trap in &TRAPS {
         clone.make_repository(&clone.project, &clone.config(trap));
-        // The trap works: git itself runs the program where it takes the folder for a repository.
+        // The trap works: git itself runs the program if it takes the folder for a repository.
         let dir = format!("--git-dir={}", clone.project.display());
         let _ = Command::new("git").current_dir(&clone.project).arg(dir).args(trap.runs).output().expect("git");
         assert!(clone.left().is_some(), "{} runs nothing in git {:?}", trap.name, trap.runs);
         clone.tries("a bare repository around the manifests", trap.name);
     }
-    // And everything works there.
+    // And all commands work there.
     let (is_good, said) = clone.run(&["plan", "--detailed-exitcode"]);
     assert!(is_good && said.contains("No changes"), "{said}");
 }
@@ -320,7 +320,7 @@ fn no_file_of_a_work_tree_is_taken_for_git() {
 #[test]
 fn no_other_file_of_a_work_tree_has_settings() {
     let clone = Clone::new();
-    // The first address of a remote is asked first. With a helper for it, none is.
+    // The first address of a remote is used first. With a helper for it, none is.
     let all: String = TRAPS.iter().filter(|trap| trap.name != "vcs").map(|trap| clone.config(trap)).collect();
     let evil = clone.project.join("evil");
     fs::create_dir(&evil).expect("a folder");
@@ -334,7 +334,7 @@ fn no_other_file_of_a_work_tree_has_settings() {
     symlink("evil", clone.project.join(".git")).expect("a link");
     clone.tries("a .git link", "all");
     fs::remove_file(clone.project.join(".git")).expect("removed");
-    // The user's own settings, which lead to a file of the work tree.
+    // The user's own settings, which include a file of the work tree.
     let included = clone.write("shared.gitconfig", &all);
     let own = clone.folder.path().join(".git/config");
     let before = fs::read_to_string(&own).expect("settings");
@@ -345,7 +345,7 @@ fn no_other_file_of_a_work_tree_has_settings() {
     let (is_good, said) = clone.run(&["history"]);
     assert!(!is_good && said.contains("shared.gitconfig, which is part of the project"), "{said}");
     fs::write(&own, &before).expect("settings");
-    // A filter of the user's own settings with a relative name, which the attributes of the work tree choose.
+    // A filter in the user's own settings with a relative name, which the attributes of the work tree select.
     let filter = clone.write(
         "filter.sh",
         &format!("#!/bin/sh\necho filtered >>'{}'\ncat\n", clone.programs.path().join("ran").display()),
@@ -358,7 +358,7 @@ fn no_other_file_of_a_work_tree_has_settings() {
     assert!(clone.left().is_some(), "git runs the filter");
     clone.tries("a filter with a relative name", "filter");
     fs::write(&own, &before).expect("settings");
-    // In no repository, what pushplan keeps for itself may have come with the files.
+    // Outside a repository, pushplan's own files may have come with the project.
     fs::remove_dir_all(clone.folder.path().join(".git")).expect("removed");
     let settings = fs::read_to_string(clone.project.join("pushplan.toml")).expect("settings");
     let place = format!("git:{}", clone.server.path().display());
@@ -377,7 +377,7 @@ fn no_other_file_of_a_work_tree_has_settings() {
 #[test]
 fn what_the_user_sets_for_a_clone_still_counts() {
     let clone = Clone::new();
-    // Such as the token that a CI system's checkout leaves for git, or a key of one's own.
+    // Such as the token that the checkout of a CI system leaves for git, or a key of the user.
     let grab = clone.programs.path().join("grab.sh").display().to_string();
     git(clone.folder.path(), &["config", "credential.helper", &grab]);
     git(clone.folder.path(), &["remote", "set-url", "origin", &clone.asks]);
@@ -391,7 +391,7 @@ fn what_the_user_sets_for_a_clone_still_counts() {
     assert!(clone.left().is_some(), "ssh is started as the user says");
 }
 
-/// Whether someone with this user id can read the environment of a process.
+/// Whether a user with this id can read the environment of a process.
 #[cfg(target_os = "linux")]
 fn reads_environment(user: u32, process: u32) -> bool {
     let mut cat = Command::new("cat");
@@ -408,7 +408,7 @@ fn no_process_of_the_same_user_reads_the_environment() {
 
     let folder = Folder::project(MANIFEST);
     let own = fs::metadata(folder.path()).expect("a folder").uid();
-    // The superuser reads everything.
+    // The superuser can read everything.
     let user = if own == 0 { 65534 } else { own };
     let binary = folder.path().join("pushplan");
     fs::copy(env!("CARGO_BIN_EXE_pushplan"), &binary).expect("a copy");
@@ -417,7 +417,7 @@ fn no_process_of_the_same_user_reads_the_environment() {
     let mut command = Command::new(&binary);
     command.args(["serve", "--port", "0"]).current_dir(folder.path()).env("HOME", folder.path()).uid(user);
     command.stdout(Stdio::piped()).stderr(Stdio::null());
-    // A process that another test starts just now may hold the copy open for a moment.
+    // A process that another test is starting may keep the copy open for a moment.
     let mut child = loop {
         match command.spawn() {
             Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => thread::yield_now(),

@@ -1,4 +1,4 @@
-//! Secrets where they do not belong: nothing that complains of it repeats them.
+//! Secrets in the wrong place: no error message repeats them.
 
 use std::fs;
 use std::net::TcpListener;
@@ -77,7 +77,7 @@ fn variables_that_hold_what_belongs_into_others_are_not_repeated() {
             refused(&project, command, &[&own[..], &[("PUSHPLAN_ORIGIN", &origin)]].concat());
         }
     }
-    // The two were taken for each other, or pasted with more than they are.
+    // The two are swapped, or pasted with additional characters.
     let odd = format!("{CANARY}\n");
     let pair = format!("{KEY}:{CANARY}");
     for (key, value) in [("PUSHPLAN_MASTER_SECRET", odd.as_str()), ("PUSHPLAN_APP_KEY", pair.as_str())] {
