@@ -1,4 +1,4 @@
-//! The contract's endpoint tables, row by row, and the verbs that the live service has gained.
+//! The endpoint tables of the API contract, row by row, and the additional verbs of the live service.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::support::table::{Row, rows};
 use crate::support::wire::{Reply, alike, exchange, request};
 use crate::support::{KEY, World};
 
-/// The path with a slash at its end, or without the one that it has.
+/// The path with a trailing slash, or without its own one.
 fn other_slash(path: &str) -> String {
     let (path, query) = path.split_once('?').map_or((path, String::new()), |(path, query)| (path, format!("?{query}")));
     match path.strip_suffix('/') {
@@ -23,7 +23,7 @@ fn told(row: &Row) -> String {
     format!("{} {}", row.method, row.path)
 }
 
-/// A refusal has the form of the facts, with its status in the code.
+/// Checks that a refusal has the documented form, with its status in the code.
 fn assert_refused(what: &str, reply: &Reply, status: u16, codes: &[u64]) {
     let body = reply.json();
     assert_eq!(reply.status, status, "{what}: {body:#}");
@@ -152,14 +152,14 @@ async fn an_unknown_id_is_not_found_and_changes_nothing() {
 #[tokio::test]
 async fn every_id_that_a_path_names_can_be_unknown() {
     for row in rows().iter().filter(|row| row.route.contains('{')) {
-        // A tag is made by naming it, and a place is not an id.
+        // A tag is created by naming it, and a place is not an id.
         let made_by_naming =
             matches!((row.method, row.route), ("PUT", "/api/tags/{tag}") | (_, "/api/location/{place}"));
         assert!(made_by_naming || row.unknown.is_some(), "{}", told(row));
     }
 }
 
-/// All that can be read, as text.
+/// All readable data, as text.
 async fn everything(world: &World) -> String {
     let lists = [
         "/api/schedules",

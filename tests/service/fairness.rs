@@ -1,4 +1,4 @@
-//! Large bodies: they are bounded, and decoding one holds up nobody else.
+//! Large bodies: they are limited, and decoding one delays nobody else.
 
 use pushplan::service::state::devices::Device;
 use pushplan::service::{Level, Settings};
@@ -8,7 +8,7 @@ use crate::support::table::{self, rows};
 use crate::support::wire::{alike, exchange, request};
 use crate::support::{PHONE, World, settings};
 
-/// More than is decoded at once, where a request comes in.
+/// More than the request handler decodes directly.
 const PADDING: usize = 64 * 1024;
 
 /// While large bodies of every route wait to be decoded, small requests of others are answered.
@@ -25,7 +25,7 @@ async fn whatever_a_large_body_asks_for_its_decoding_holds_up_nobody() {
         let large = request(row.method, &world.with_ids(&row.path), &[], body.as_bytes());
         let address = world.running.address;
         let asked = tokio::spawn(async move { exchange(address, &large).await });
-        // It has come in: what is not decoded cannot have been answered or have changed anything.
+        // It has arrived: a body that is not decoded yet cannot have been answered or have changed anything.
         while world.running.engine.waiting_decoders() == 0 {
             tokio::task::yield_now().await;
         }
@@ -41,7 +41,7 @@ async fn whatever_a_large_body_asks_for_its_decoding_holds_up_nobody() {
     }
 }
 
-/// A client that goes away takes its turn with it.
+/// A client that disconnects gives up its turn.
 #[tokio::test]
 async fn a_large_body_of_a_client_that_has_gone_changes_nothing_and_others_go_on() {
     let world = World::new(Level::Extended).await;
@@ -125,7 +125,7 @@ async fn more_items_than_one_request_may_hold_are_refused_and_nothing_is_done() 
     }
     let phone = world.call("GET", "/api/channels/$phone", None).await.json();
     assert_eq!((&phone["channel"]["installed"], &phone["channel"]["tags"]), (&json!(true), &json!([])), "{phone:#}");
-    // As many as are possible are done.
+    // As many as are possible are carried out.
     let right = many(1_000, |_| table::schedule());
     assert_eq!(world.call("POST", "/api/schedules", Some(&right)).await.status, 201);
     world.stop().await;

@@ -1,4 +1,4 @@
-//! Faults, seen by a client.
+//! Faults, from the client's point of view.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -48,7 +48,7 @@ impl Service {
         self.client.post(self.url("/api/segments")).basic_auth(KEY, Some(SECRET)).json(&body).send().await
     }
 
-    /// Segments that there are, whatever a listing says.
+    /// The number of existing segments, regardless of the lists.
     fn segments(&self) -> usize {
         self.running.engine.read(|state, _| state.app(KEY).expect("the application").segments.table.len())
     }
@@ -233,7 +233,7 @@ async fn a_listing_lags_some_writes_behind() {
     }
     assert_eq!(seen, [0, 0, 1, 2]);
     assert_eq!(names(&service.json("/api/segments").await).len(), 2, "looking changes nothing");
-    // What a rule is not about is up to date.
+    // Resources that no rule covers are up to date.
     assert_eq!(service.json(&urls[3]).await["display_name"], "d");
     for url in &urls[..2] {
         service.client.delete(url).basic_auth(KEY, Some(SECRET)).send().await.unwrap();
@@ -270,7 +270,7 @@ async fn rules_count_what_reaches_them_in_order() {
     assert_eq!(service.post("one").await.unwrap().status(), 201);
 }
 
-/// How 60 requests end, one letter each.
+/// The results of 60 requests, one letter each.
 async fn outcomes(seed: u64) -> String {
     let rules = format!(
         "seed = {seed}\n\
@@ -313,7 +313,7 @@ fn faults_are_for_loopback_alone() {
     assert!(rules.may_listen("127.0.0.1".parse().unwrap()).is_ok() && rules.may_listen("::1".parse().unwrap()).is_ok());
 }
 
-/// The sample that a user is shown holds every kind, and is understood.
+/// The sample for users contains every kind, and is valid.
 #[test]
 fn the_sample_of_a_file_of_faults_has_every_kind() {
     let folder = Folder::new();
@@ -328,7 +328,7 @@ fn the_sample_of_a_file_of_faults_has_every_kind() {
     assert_eq!(shown, listed);
 }
 
-/// Each fault of the sample does what the sample says of it.
+/// Each fault of the sample works as described in it.
 #[tokio::test]
 async fn the_sample_of_a_file_of_faults_does_what_it_says() {
     let sample = Folder::new().run(&["explain", "faults.toml"]).stdout;

@@ -1,4 +1,4 @@
-//! A disk that takes no more: whoever asks for a change is told so, nothing is half done, and what was kept can be read.
+//! A full disk: clients that request a change get an error, no change is incomplete, and existing data can be read.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -27,10 +27,10 @@ impl Drop for Service {
 }
 
 impl Service {
-    /// Starts the service; with a limit, no file of it grows beyond so many blocks of 512 bytes.
+    /// Starts the service; with a limit, none of its files grows beyond this number of blocks of 512 bytes.
     fn start(data: &Path, limit: Option<u32>) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        // A signal that is ignored here is ignored by the service too: it sees an error where it would have been killed.
+        // The service inherits the ignored signal: it gets an error instead of being killed.
         let limit = limit.map_or_else(String::new, |blocks| format!("trap '' XFSZ; ulimit -f {blocks};"));
         let mut child = Command::new("sh")
             .args(["-c", &format!("{limit} exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_pushplan")])
@@ -73,7 +73,7 @@ fn template(name: &str) -> Value {
     json!({ "name": name, "push": { "notification": { "alert": "x".repeat(100_000) } } })
 }
 
-/// Writes until nothing more fits, and then looks at what is left.
+/// Writes until the disk is full, and then checks the stored data.
 async fn fill_up(data: &Path, limit: Option<u32>) {
     let mut service = Service::start(data, limit);
     let mut kept = Vec::new();
@@ -90,7 +90,7 @@ async fn fill_up(data: &Path, limit: Option<u32>) {
     assert!(!kept.is_empty(), "nothing fitted at all: {refused:#}");
     assert_eq!(refused["error_code"], 50301, "{refused:#}");
     assert!(refused["error"].as_str().is_some_and(|error| error.contains("nothing can be kept")), "{refused:#}");
-    // What was refused has not happened, and nothing more is taken, however small.
+    // A refused change did not happen, and no further one is accepted, however small.
     assert_eq!(service.names().await, kept);
     let small = json!({ "display_name": "a", "criteria": { "tag": "a" } });
     let refused = [
@@ -100,7 +100,7 @@ async fn fill_up(data: &Path, limit: Option<u32>) {
     ];
     assert!(refused.iter().all(|(status, _)| *status == 503), "{refused:#?}");
     assert_eq!(service.names().await, kept);
-    // The one who started it is told.
+    // The user who started it gets an error.
     let stderr = service.child.stderr.take().expect("piped");
     let (said, told) = mpsc::channel();
     thread::spawn(move || BufReader::new(stderr).lines().map_while(Result::ok).try_for_each(|line| said.send(line)));
@@ -109,7 +109,7 @@ async fn fill_up(data: &Path, limit: Option<u32>) {
     let _ = service.child.kill();
     drop(service);
 
-    // Elsewhere, with more room, it goes on from there.
+    // With more room, it continues from there.
     let folder = tempfile::tempdir().expect("a folder");
     let moved = folder.path().join("data");
     for suffix in ["", "-wal"] {
@@ -131,7 +131,7 @@ async fn a_file_that_may_not_grow_stops_changes_and_loses_nothing() {
     fill_up(&folder.path().join("data"), Some(4_000)).await;
 }
 
-/// A file system of its own, which only some may make.
+/// A separate file system, which needs privileges.
 struct Mounted<'p>(&'p Path);
 
 impl Drop for Mounted<'_> {

@@ -1,4 +1,4 @@
-//! What is shown is durable, and what comes to nothing leaves nothing behind.
+//! Visible data is durable, and failed changes leave nothing behind.
 
 use pushplan::service::state::devices::{Device, NO_GROUP};
 use pushplan::service::{Level, NotDone, Settings};
@@ -10,7 +10,7 @@ fn kept_in(folder: &tempfile::TempDir) -> Settings {
     Settings { data: Some(folder.path().join("service.db")), ..settings(Level::Extended) }
 }
 
-/// What every route answers that only looks.
+/// The answers of all read-only routes.
 async fn everything(world: &World) -> Vec<(String, u16, Value)> {
     let mut seen = Vec::new();
     let ours = ["/local/devices", "/local/sent", "/local/due", "/local/events"].map(str::to_owned);
@@ -22,7 +22,7 @@ async fn everything(world: &World) -> Vec<(String, u16, Value)> {
     seen
 }
 
-/// Changes a little of everything, and then comes upon a defect.
+/// Changes a little of everything, and then fails.
 async fn stumble(world: &World) -> Result<(), NotDone> {
     let [segment, pipeline, template] = ["$segment", "$pipeline", "$template"].map(|name| world.with_ids(name));
     let stumbled = world.running.engine.write(|state, now| {

@@ -23,7 +23,7 @@ fn assert_refused(what: &str, reply: &Reply, status: u16) {
     assert_eq!(body["error_code"].as_u64().map(|code| code / 100), Some(u64::from(status)), "{what}: {body:#}");
 }
 
-/// All that can be seen of devices and of what happened.
+/// All visible data of devices and events.
 async fn everything(world: &World) -> String {
     let mut all = String::new();
     for path in ["/local/devices", "/local/sent", "/local/due", "/local/events", "/local/clock"] {
@@ -68,7 +68,7 @@ async fn a_malformed_body_is_refused_wherever_there_is_one_and_changes_nothing()
         let right = row.body.as_ref().map(Value::to_string).unwrap_or_default();
         let cut = &right[..right.len() - 1];
         for malformed in ["", "{", "nonsense", "\"text\"", "17", "null", "{\"unknown\": 1}", "[[]]", cut] {
-            // The app can be opened silently about it.
+            // An empty body opens the app without further details.
             if malformed.is_empty() && row.route.ends_with("/open") {
                 continue;
             }

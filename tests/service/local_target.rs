@@ -1,4 +1,4 @@
-//! The target `local`: the service of a project, found where it runs and started where it does not.
+//! The target `local`: the service of a project, which is found if it runs and started if not.
 #![cfg(unix)]
 
 use std::fs;
@@ -66,7 +66,7 @@ impl Serve {
 }
 
 impl Drop for Serve {
-    /// A test that fails leaves nothing running.
+    /// A failing test leaves nothing running.
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -143,7 +143,7 @@ async fn a_note_that_was_left_behind_is_not_believed() {
     assert!(folder.path().join(".pushplan/service.db").exists(), "one was started");
     opened.close().await;
 
-    // Its port may be taken by the service of another project.
+    // The service of another project may use its port.
     let other = Folder::project("segments: {}\n");
     let (serve, screen) = Serve::start(&other, "", &[]);
     let origin = screen.lines().next().unwrap().strip_prefix("Ready on ").unwrap().to_owned();
@@ -154,7 +154,7 @@ async fn a_note_that_was_left_behind_is_not_believed() {
     assert_ne!(opened.origin().to_string(), origin);
     opened.close().await;
 
-    // Nor does a project that was cloned say where to go: what git brings is open to others.
+    // A cloned project does not determine the address either: files from git are readable for others.
     fs::copy(other.path().join(NOTE), folder.path().join(NOTE)).unwrap();
     fs::set_permissions(folder.path().join(NOTE), fs::Permissions::from_mode(0o644)).unwrap();
     let opened = open(&folder).await.unwrap();
@@ -183,7 +183,7 @@ async fn a_service_that_may_run_is_not_passed_over_for_another() {
     refused("service.json cannot be read: ", "run the command again").await;
     fs::remove_dir(folder.path().join(NOTE)).unwrap();
 
-    // One who listens and says nothing.
+    // A listener that never answers.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let note = json!({
         "origin": format!("http://{}", listener.local_addr().unwrap()), "pid": 1, "app_key": "k",
@@ -198,7 +198,7 @@ async fn a_service_that_may_run_is_not_passed_over_for_another() {
     fs::set_permissions(folder.path().join(NOTE), fs::Permissions::from_mode(0o600)).unwrap();
     refused("the service of this project does not answer", "remove ").await;
 
-    // Nobody listens any more: nobody is passed over.
+    // No listener is left, so no running service is bypassed.
     hangs_up.abort();
     let _ = hangs_up.await;
     open(&folder).await.unwrap().close().await;
@@ -233,7 +233,7 @@ fn a_service_of_a_project_has_what_was_applied_before() {
 fn a_service_that_can_leave_no_note_runs_all_the_same() {
     let folder = Folder::project("segments: {}\n");
     std::os::unix::fs::symlink("/nowhere", folder.path().join(".pushplan")).unwrap();
-    // Credentials of its own cannot be kept there either.
+    // Its own credentials cannot be stored there either.
     let ran = folder.run(&["serve", "--port", "0"]);
     assert!(ran.code == 1 && ran.stderr.contains("is a symbolic link"), "{ran}");
     let mut child = Command::new(env!("CARGO_BIN_EXE_pushplan"))

@@ -1,4 +1,4 @@
-//! Sixty-four clients at once: what the service holds in the end is what they did, and nothing is lost.
+//! Sixty-four clients at once: the final content of the service equals their changes, and nothing is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ use crate::support::{KEY, PHONE, SECRET, World, settings};
 const CLIENTS: usize = 64;
 const STEPS: usize = 40;
 
-/// What one client has done, as far as nobody else can have changed it.
+/// The changes of one client that no other client can have overwritten.
 #[derive(Default)]
 struct Model {
     /// Names by id.
     segments: BTreeMap<String, String>,
     templates: BTreeMap<String, (String, String)>,
-    /// Its own tags, on a device that all share, in a group that all share, and on a named user that all share.
+    /// Its own tags, on a shared device, in a shared group, and on a shared named user.
     tags: BTreeSet<String>,
     user_tags: BTreeSet<String>,
     /// Its own group on the shared device, which it sets as a whole.
@@ -52,7 +52,7 @@ impl Talker {
         self.send(Method::POST, path, Some(body), status).await
     }
 
-    /// Some steps of all kinds, and what must have come of them.
+    /// Some steps of all kinds, and their expected results.
     async fn work(&self) -> Model {
         let mut model = Model::default();
         let mut dice = Dice::new(self.number as u64 + 1);
@@ -98,7 +98,7 @@ impl Talker {
             model.templates.insert(made["template_id"].as_str().expect("an id").to_owned(), (name.clone(), name));
             return;
         };
-        // Half of it at a time: the other half stays.
+        // An update of one half leaves the other half unchanged.
         let (kept_name, kept_alert) = model.templates[&id].clone();
         let (body, kept) = match dice.below(2) {
             0 => (json!({ "name": name }), (name, kept_alert)),
@@ -123,7 +123,7 @@ impl Talker {
         }
     }
 
-    /// Adds and removes tags of its own on the device of all.
+    /// Adds and removes its own tags on the shared device.
     async fn tag(&self, model: &mut Model, dice: &mut Dice) {
         let tag = format!("{} {}", self.number, dice.below(3));
         let verb = if model.tags.contains(&tag) { "remove" } else { "add" };
@@ -153,7 +153,7 @@ impl Talker {
         }
     }
 
-    /// What the service now holds of this client's things.
+    /// Checks the final state of this client's objects.
     async fn check(&self, model: &Model) {
         for (id, name) in &model.segments {
             let expected = json!({ "display_name": name, "criteria": { "tag": name } });
@@ -205,7 +205,7 @@ async fn work_together(world: &World) -> Vec<(Talker, Model)> {
     work.join_all().await
 }
 
-/// What all of them did together: lists that have everything once, tags of all, channels under the right users.
+/// Checks the combined result: lists that contain everything once, tags of all, channels under the right users.
 async fn check_together(world: &World, done: &[(Talker, Model)]) {
     for (talker, model) in done {
         talker.check(model).await;

@@ -1,4 +1,4 @@
-//! Pages of all kinds, held against plain lists while things are made, changed and deleted.
+//! Pages of all kinds, compared with plain lists while objects are created, changed and deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,10 @@ use crate::support::{World, settings, table};
 
 const STEPS: usize = 120;
 
-/// What a listing shows of a thing, by which the model knows it.
+/// The part of a listed object by which the model identifies it.
 type Shown = (String, Value);
 
-/// What there should be, without any index.
+/// The expected content, without any index.
 #[derive(Default)]
 struct Model {
     /// By id.
@@ -22,14 +22,14 @@ struct Model {
     channels: BTreeMap<String, Value>,
     /// Their channels.
     users: BTreeMap<String, BTreeSet<String>>,
-    /// The oldest first, each with what its listing filters by.
+    /// The oldest first, each with the fields that its listing filters by.
     templates: Vec<Shown>,
     pipelines: Vec<(Shown, bool)>,
     experiments: Vec<(Shown, bool)>,
     pushes: Vec<String>,
 }
 
-/// A listing: its address, the size of a page, where the items are, and what of each is compared.
+/// A listing: its address, the size of a page, the key of the items, and the compared field.
 struct Listing {
     path: String,
     items: &'static str,
@@ -160,7 +160,7 @@ impl Story {
         }
     }
 
-    /// One that is sent at once has started, and stays.
+    /// An experiment that is sent immediately has started, and stays.
     async fn experiment(&mut self, name: &str) {
         let mut body = renamed(table::experiment(), name);
         let waits = self.dice.below(3) > 0;
@@ -186,7 +186,7 @@ impl Story {
         }
     }
 
-    /// An open channel, its tags and its named user; and now and then a push.
+    /// An open channel, its tags and its named user; and sometimes a push.
     async fn device(&mut self, name: &str) {
         if self.dice.below(4) == 0 {
             let id = self.made("/api/push", &table::push(), "/push_ids/0").await;
@@ -264,7 +264,7 @@ impl Story {
         ]
     }
 
-    /// Every page of every listing, and some that begin anywhere.
+    /// Every page of every listing, and some with an arbitrary start.
     async fn check(&mut self) {
         let size = 1 + self.dice.below(7);
         for Listing { path, items, id, field, expected } in self.listings(size) {
@@ -289,7 +289,7 @@ impl Story {
     }
 }
 
-/// The id of an item, and the field that is compared; of channels in it, their ids.
+/// The id of an item, and the compared field; for channels in it, their ids.
 fn shown(item: &Value, id: &str, field: &str) -> Shown {
     let id = item[id].as_str().unwrap_or_else(|| panic!("{item:#}")).rsplit('/').next().expect("a part").to_owned();
     let value = match (&item[field], field) {

@@ -1,4 +1,4 @@
-//! How many devices of a population are in an audience, against the service's own answer for the same audience.
+//! The number of devices of a population in an audience, compared with the service's own result.
 
 use std::collections::BTreeMap;
 
@@ -132,7 +132,7 @@ fn decode<T: Decode>(value: &Value) -> T {
     read.unwrap_or_else(|| panic!("{value}: {:?}", reader.findings.into_vec()))
 }
 
-/// An audience that names segments by their names, as the population counts it and as the service does.
+/// An audience that refers to segments by name, counted by the population and by the service.
 struct Asker {
     world: World,
     criteria: BTreeMap<String, Selector>,
@@ -200,7 +200,7 @@ async fn a_channel_list_is_counted_as_the_service_counts() {
     }
 }
 
-/// Every group that the service fills in, with every value that a device has in it.
+/// Every group that the service fills in, with every value that devices have in it.
 #[tokio::test]
 async fn every_property_is_counted_as_the_service_counts() {
     let asker = Asker::new(world(Level::Extended, FEW).await).await;
@@ -224,7 +224,7 @@ async fn every_property_is_counted_as_the_service_counts() {
                     asker.true_count(&audience, &json!("all")).await,
                 );
                 assert!(found.at_least <= right && right <= found.at_most, "{audience}: {found:?}, {right}");
-                // Whether a device without an SDK version tells its location is unknown.
+                // It is unknown whether a device without an SDK version reports its location.
                 let is_known = group.id != "ua_location_enabled";
                 assert!(!is_known || found.is_exact(), "{audience}: {found:?}, {right}");
             }
@@ -265,7 +265,7 @@ async fn a_file_of_devices_tells_also_lists_and_places() {
     asker.world.stop().await;
 }
 
-/// The contract shows six fields of a channel. What they do not tell is not claimed.
+/// The documented API shows six fields of a channel. Everything else is unknown.
 #[test]
 fn a_list_with_the_fields_of_the_contract_alone_gives_bounds() {
     let channel = |number: usize| {

@@ -1,4 +1,4 @@
-//! Reports and locations over HTTP: what is reported is what happened.
+//! Reports and locations over HTTP: the reported data is correct.
 
 use std::sync::Once;
 
@@ -47,7 +47,7 @@ impl Service {
 
     async fn at(data: Option<std::path::PathBuf>) -> Self {
         static TLS: Once = Once::new();
-        // The client wants one, although nothing here is encrypted.
+        // The client requires one, although nothing here is encrypted.
         TLS.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
         let settings = Settings {
             api: Level::Documented,
@@ -296,7 +296,7 @@ async fn devices_are_counted_up_to_a_date() {
     assert_eq!(today["counts"]["ios"], json!({ "unique_devices": 1, "opted_in": 1, "opted_out": 0, "uninstalled": 1 }));
     assert_eq!(service.ok("/api/reports/devices/").await, today, "without a date, it is as of now");
 
-    // Whoever opts out, goes and comes back later has still been what they were.
+    // A later opt-out, uninstallation or return does not change past values.
     service.move_clock("2026-11-04T12:00:00Z").await;
     service
         .change(|app, now| {

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 struct Served {
     child: Child,
     address: String,
-    /// All that it printed when it was ready.
+    /// Its whole output when it was ready.
     screen: String,
 }
 
@@ -57,7 +57,7 @@ impl Served {
         assert!(sent.success());
     }
 
-    /// Waits for the end, and gives back the exit code.
+    /// Waits for the end, and returns the exit code.
     fn end(mut self) -> Option<i32> {
         let since = Instant::now();
         while since.elapsed() < Duration::from_secs(120) {
@@ -111,7 +111,7 @@ fn answer(mut stream: TcpStream) -> (u16, Value) {
     (status, serde_json::from_str(body).unwrap_or(Value::Null))
 }
 
-/// The values that the screen tells to export.
+/// The values of `export` lines on the screen.
 fn exported<'s>(screen: &'s str, name: &str) -> Option<&'s str> {
     screen.lines().find_map(|line| line.trim().strip_prefix("export ")?.strip_prefix(name)?.strip_prefix('='))
 }
@@ -349,7 +349,7 @@ fn a_file_that_holds_other_applications_says_so() {
     assert!(served.screen.contains("3, unchanged"), "{}", served.screen);
 }
 
-/// Whether an answer is what is shown, in which `...` stands for anything.
+/// Whether an answer matches an expected text, in which `...` stands for anything.
 fn is_like(answer: &str, shown: &str) -> bool {
     let mut parts: Vec<&str> = shown.split("...").collect();
     let last = parts.pop().unwrap_or_default();
@@ -364,7 +364,7 @@ fn is_like(answer: &str, shown: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// The book's walk through the service, in a shell: what a line `#> ` shows is what the command before it answers.
+/// The book's tour of the service, in a shell: a line `#> ` shows the answer to the command before it.
 #[test]
 fn the_walk_of_the_book_answers_what_it_shows() {
     let page = include_str!("../../docs/src/how-to/built-in-service.md");
@@ -373,7 +373,7 @@ fn the_walk_of_the_book_answers_what_it_shows() {
     if Command::new("curl").arg("--version").stdout(Stdio::null()).status().is_err() {
         return not_run("curl, which the book uses", "install it");
     }
-    // Behind each thing that is shown comes a line that ends what was answered.
+    // After each expected answer, a line is added that marks its end.
     let shown: Vec<&str> = blocks[1].lines().filter_map(|line| line.strip_prefix("#> ")).collect();
     assert!(shown.len() > 5, "{shown:?}");
     let mut script = String::new();
@@ -386,7 +386,7 @@ fn the_walk_of_the_book_answers_what_it_shows() {
     }
     let folder = Folder::project("segments: {}\n");
     let served = Served::start(&folder, &arguments);
-    // The lines that the screen tells to copy.
+    // The lines that the screen says to copy.
     let copied: String =
         served.screen.lines().skip(2).take_while(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect();
     let mut shell = Command::new("sh");

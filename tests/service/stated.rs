@@ -1,4 +1,5 @@
-//! What the contract states of statuses and answers, sentence by sentence, against a service at the level of the contract.
+//! The statements of the API contract about statuses and answers, one by one, against a service with only the
+//! documented API.
 //!
 //! A row is a request, its status, and fields that its answer must have; it may have more. `<any>` stands for any value but null.
 
@@ -7,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::support::{World, table};
 
-/// What a request must be answered with.
+/// The required answer to a request.
 struct Row {
-    /// The place in the contract, and what it states.
+    /// The section of the contract, and its statement.
     says: &'static str,
     method: &'static str,
     path: &'static str,
@@ -23,7 +24,7 @@ fn row(says: &'static str, line: &'static str, body: Value, status: u16, answer:
     Row { says, method, path, body, status, answer }
 }
 
-/// Whether a value has all that is expected of it.
+/// Whether a value contains everything that is expected.
 fn has(expected: &Value, value: &Value) -> bool {
     match (expected, value) {
         (Value::String(word), value) if word == "<any>" => !value.is_null(),

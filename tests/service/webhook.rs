@@ -1,4 +1,4 @@
-//! Webhooks, seen by the receiver: what arrives, in which order, and what a failure or a restart does to it.
+//! Webhooks from the receiver's point of view: the deliveries, their order, and the effects of a failure or a restart.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -24,7 +24,7 @@ use tokio::net::TcpListener;
 const APP: &str = "webhook-application-00";
 const DEVICE: &str = "11111111-2222-4333-8444-555555555555";
 
-/// What the receiver does with one delivery.
+/// The receiver's action for one delivery.
 #[derive(Clone, Debug)]
 enum Does {
     Answer(u16),
@@ -43,7 +43,7 @@ struct Delivery {
     at: Instant,
 }
 
-/// A server that takes deliveries, and first does what it is told to.
+/// A server for deliveries, which first performs scripted actions.
 #[derive(Clone)]
 struct Receiver {
     address: SocketAddr,
@@ -107,7 +107,7 @@ impl Receiver {
         self.got.lock().expect("no panic").clone()
     }
 
-    /// The offsets of what arrived.
+    /// The offsets of the deliveries.
     fn offsets(&self) -> Vec<u64> {
         self.got().iter().map(|one| one.body["offset"].as_str().expect("a text").parse().expect("a number")).collect()
     }
@@ -142,7 +142,7 @@ async fn start(webhooks: Vec<Webhook>, data: Option<&Path>) -> Running {
     pushplan::service::start(settings, listener).await.expect("it starts")
 }
 
-/// Lets a device do something, `count` times.
+/// Causes `count` events of a device.
 async fn happen(running: &Running, kind: &str, count: usize) {
     let write = running.engine.write(|state, now| {
         let app = state.app_mut(APP).expect("the application");
@@ -156,7 +156,7 @@ async fn happen(running: &Running, kind: &str, count: usize) {
     write.await.expect("it is kept");
 }
 
-/// How many events are kept, and the offset of the next.
+/// The number of stored events, and the offset of the next one.
 fn kept(running: &Running) -> (usize, u64) {
     running.engine.read(|state, _| {
         let app = state.app(APP).expect("the application");
@@ -385,7 +385,7 @@ async fn old_events_are_dropped_once_nobody_needs_them_and_offsets_go_on() {
     assert_eq!(kept(&running), (10_000, 10_050));
     stop(running).await;
 
-    // A new connection is told of what happens from now on, and keeps it until it has it.
+    // A new connection gets all events from now on, and they are stored until it has received them.
     let running = start(vec![webhook(&receiver.url())], Some(&data)).await;
     assert_eq!(kept(&running), (10_000, 10_050));
     happen(&running, "OPEN", 10_100).await;
@@ -394,7 +394,7 @@ async fn old_events_are_dropped_once_nobody_needs_them_and_offsets_go_on() {
     assert_eq!(receiver.offsets()[0], 10_050);
     stop(running).await;
 
-    // One that is configured no more keeps nothing.
+    // A connection that was removed from the configuration stores nothing.
     let running = start(Vec::new(), Some(&data)).await;
     happen(&running, "OPEN", 1).await;
     assert_eq!(kept(&running), (10_000, 20_151));

@@ -1,4 +1,4 @@
-//! Which webhooks may be, and how they are configured. Nothing is sent anywhere.
+//! Allowed webhooks, and their configuration. Nothing is sent anywhere.
 
 use pushplan::service::webhook::EVENT_TYPES;
 use pushplan::service::webhook::is_allowed;
@@ -136,7 +136,7 @@ fn a_file_of_webhooks_names_connections() {
     assert!(EVENT_TYPES.iter().all(|kind| webhooks[2].wants(kind)) && !webhooks[0].wants("OPEN"));
 }
 
-/// The sample that a user is shown is understood, with the default application, and names every type.
+/// The sample for users is valid, with the default application, and names every type.
 #[test]
 fn the_sample_of_a_file_of_webhooks_is_right() {
     let folder = Folder::new();
@@ -152,7 +152,7 @@ fn the_sample_of_a_file_of_webhooks_is_right() {
     for kind in EVENT_TYPES {
         assert!(sample.contains(kind), "{kind}");
     }
-    // What is commented out is right as well.
+    // The commented lines are valid too.
     let other = sample.replace("auth = ", "# ").replace("# authorization = ", "authorization = ");
     assert_eq!(read(&other).unwrap()[1].authorization.as_deref(), Some("Bearer ..."));
     let with_ca = sample.replace("# ca = ", "ca = ");

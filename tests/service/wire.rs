@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::wire::{Reply, alike, exchange, request};
 use crate::support::{World, settings};
 
-/// A world with the words that the answers of this test are told with.
+/// A world with the words that replace ids in the answers of this test.
 struct Wire(World);
 
 impl Wire {
@@ -17,7 +17,7 @@ impl Wire {
         Self(World::bare(settings(Level::Extended)).await)
     }
 
-    /// Sends a request as it is written here: the request line, headers, and after an empty line the body.
+    /// Sends a request as written here: the request line, headers, and after an empty line the body.
     async fn send(&self, text: &str) -> Reply {
         let text = self.0.with_ids(text);
         let (head, body) = text.split_once("\n\n").unwrap_or((&text, ""));
@@ -36,7 +36,7 @@ impl Wire {
         assert!(alike(&expected, &body), "{text}\nanswers {body:#}\nand not {expected:#}");
     }
 
-    /// Sends a request and compares its answer. From now on, `word` stands for the id that is found in the answer.
+    /// Sends a request and compares its answer. From then on, `word` stands for the id in the answer.
     async fn makes(&mut self, word: &'static str, pointer: &str, text: &str, status: u16, expected: Value) {
         let reply = self.send(text).await;
         let body = reply.json();
@@ -120,7 +120,7 @@ async fn templates() {
         "created_at": "2026-11-27T09:00:00.000Z", "modified_at": "2026-11-27T09:00:00.000Z", "last_used": null,
     });
     wire.answers("GET /api/templates/$template", 200, json!({ "ok": true, "template": record })).await;
-    // What an update leaves out stays as it was.
+    // Fields that an update leaves out are unchanged.
     let update = "POST /api/templates/$template/\n\n{\"name\": \"Welcome\", \"push\": {\"notification\": {\"alert\": \"Hi {{LAST_NAME}}\"}}}";
     wire.answers(update, 200, json!({ "ok": true, "operation_id": "<uuid>" })).await;
     record["name"] = "Welcome".into();

@@ -1,4 +1,4 @@
-//! The habits of the live service's clients, and what errors look like to them.
+//! The habits of the live service's clients, and the errors that they get.
 
 use pushplan::service::Level;
 use serde_json::{Value, json};
@@ -142,7 +142,7 @@ async fn urls_use_the_origin_that_the_client_called() {
     ] {
         assert!(url.as_str().is_some_and(|url| url.starts_with("http://localhost:8080/api/")), "{url}");
     }
-    // A proxy's way to ask names the host in the request line.
+    // The form for a proxy names the host in the request line.
     let absolute = send(&world, "POST", "http://127.0.0.2:81/api/segments", &[], SEGMENT).await;
     assert!(absolute.header("location").is_some_and(|url| url.starts_with("http://127.0.0.2:81/api/segments/")));
     world.stop().await;
@@ -209,7 +209,7 @@ async fn errors_say_what_where_and_why() {
             "[0].audience.or[1].tag",
         ),
         ("/api/pipelines", r#"{"enabled":"yes"}"#, "enabled"),
-        // What is missing is missing in the object, what is of the wrong kind is so as a whole.
+        // A missing field is reported for the object, a wrong type for the field.
         ("/api/named_users/associate", r#"{"channel_id":"x","device_type":"ios"}"#, ""),
         ("/api/push", r#"[{"audience":"all","device_types":"all","notification":{}},{"audience":"all"}]"#, "[1]"),
         ("/api/segments", r#"[{"display_name":"a"}]"#, ""),
@@ -225,7 +225,7 @@ async fn errors_say_what_where_and_why() {
         let answer = send(&world, "POST", path, &[], body).await.json();
         assert_eq!((&answer["error_code"], &answer["details"]["path"]), (&json!(40000), &json!(place)), "{answer:#}");
     }
-    // Of several in one request, the path says which.
+    // For several items in one request, the path names the item.
     let push = r#"{"audience":"all","device_types":"all","notification":{"alert":"a"}}"#;
     let mute = r#"{"audience":"all","device_types":"all"}"#;
     let triggered = r#"{"audience":"triggered","device_types":"all","notification":{"alert":"a"}}"#;

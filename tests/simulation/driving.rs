@@ -1,4 +1,4 @@
-//! A plan applied over real sockets and with a real ledger: the machine, driven.
+//! A plan applied over real sockets and with a real ledger, by the real driver of the machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::{pending, ready};
@@ -213,7 +213,8 @@ impl Log for Buggy {
     }
 }
 
-/// Records are written on another thread: what goes wrong there is neither lost nor taken for written, and nobody waits for ever.
+/// Records are written on another thread: a panic there is not lost, is not taken for a written record, and hangs
+/// nobody.
 #[tokio::test]
 async fn a_bug_where_records_are_written_ends_the_run_before_anything_is_sent() {
     let world = World::new("").await;

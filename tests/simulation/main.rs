@@ -6,11 +6,11 @@ mod worlds;
 
 use sim::{LONG, Protection, Tally, run};
 
-/// How many seeds the test lives through at least, and how many long stories at most until every fault has met every kind of
-/// step. The example `simulate` takes as many as it is told.
+/// The minimal number of seeds that the test runs, and the maximal number of long stories until every fault has met
+/// every kind of step. The example `simulate` runs as many as requested.
 const SEEDS: (u64, u64) = (8_000, 20_000);
 
-/// Seeds by which protections that are seldom needed were last known to be missed. They are tried first, and all others after.
+/// Seeds that last detected the absence of rarely needed protections. They are tried first, and all others after them.
 const MISSED_AT: [(Protection, u64); 6] = [
     (Protection::OwnClock, 4_574),
     (Protection::RereadUpdated, 1_758),
@@ -50,7 +50,7 @@ fn the_same_seed_tells_the_same_story() {
         let (one, two) = (run(seed, None, true), run(seed, None, true));
         assert!(!one.trace.is_empty());
         assert_eq!(one.trace, two.trace, "seed {seed}");
-        // Also where its beginning was lived through for another.
+        // Also if its beginning was computed for another seed.
         assert_eq!(run(seed, None, false).tally, one.tally, "seed {seed}");
     }
 }

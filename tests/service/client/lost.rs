@@ -1,4 +1,4 @@
-//! Writing: each request leaves once, and what became of it is never guessed.
+//! Writes: each request is sent once, and its result is never guessed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -111,7 +111,7 @@ async fn a_request_whose_time_is_over_does_not_leave() {
     let requests = [create(), Request::delete("/api/segments/x"), Request::put_bare("/api/tags/x")];
     let connections = requests.len();
     let heard = tokio::spawn(async move {
-        // A connection is made for each of them: only then is it asked whether they may leave.
+        // A connection is made for each of them: only after that they check whether they may be sent.
         let mut heard = Vec::new();
         for _ in 0..connections {
             heard.push(head(&mut listener.accept().await.unwrap().0).await);
@@ -132,7 +132,7 @@ async fn the_time_to_leave_is_asked_about_once_the_connection_stands() {
     let origin = Origin::parse(&format!("https://{}", listener.local_addr().unwrap())).unwrap();
     let transport = Transport::new(origin, &Credentials::new("key", "secret"), "messaging", HASTE).unwrap();
     for request in [create(), Request::delete("/api/segments/x")] {
-        // The handshake goes on for ever: the request gives up before anybody has asked.
+        // The handshake never ends: the request gives up before the check.
         let asked = Arc::new(AtomicUsize::new(0));
         let count = asked.clone();
         let may_leave = move || {

@@ -1,4 +1,4 @@
-//! The client over real sockets: what an answer is, what a lost one means, and what never leaves.
+//! The client over real sockets: the meaning of answers, of lost ones, and requests that are never sent.
 
 mod lost;
 mod reading;
@@ -34,12 +34,12 @@ impl World {
         Self { running, reading: Reading::new(transport.clone()), writing: Writing::new(transport) }
     }
 
-    /// Segments that there are, whatever was answered.
+    /// The number of existing segments, regardless of the answers.
     fn segments(&self) -> usize {
         self.running.engine.read(|state, _| state.app(KEY).expect("the application").segments.table.len())
     }
 
-    /// Waits for as many requests. A slow one is in the log when it ends.
+    /// Waits for this number of requests. A slow one is logged when it ends.
     async fn logs(&self, requests: usize) {
         let begun = Instant::now();
         while self.asked().len() < requests && begun.elapsed() < Duration::from_secs(60) {
@@ -47,7 +47,7 @@ impl World {
         }
     }
 
-    /// What the service was asked, as `GET /api/segments`.
+    /// The requests to the service, as `GET /api/segments`.
     fn asked(&self) -> Vec<String> {
         let log = self.running.engine.requests.list(|_| true);
         log.iter().map(|logged| format!("{} {}", logged.method, logged.path)).collect()
@@ -64,7 +64,7 @@ fn transport(address: SocketAddr, patience: Patience) -> Arc<Transport> {
     Transport::new(origin, &Credentials::new(KEY, SECRET), "messaging", patience).expect("a way to it")
 }
 
-/// A server that answers the n-th request with the n-th text and closes, and what it was sent.
+/// A server that answers the n-th request with the n-th text and closes, and records the requests.
 struct Server {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -91,7 +91,7 @@ impl Server {
     }
 }
 
-/// What a client sends until its header ends, or it stops.
+/// Reads the request of a client until its header ends, or the client stops.
 async fn head(stream: &mut TcpStream) -> String {
     let (mut all, mut part) = (Vec::new(), [0; 4096]);
     while !all.windows(4).any(|end| end == b"\r\n\r\n") {

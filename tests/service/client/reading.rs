@@ -1,4 +1,4 @@
-//! Reading: asked again where that may help, and nothing but `GET` ever leaves.
+//! Reads: retried if that may help, and only `GET` is ever sent.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
@@ -81,7 +81,7 @@ async fn what_is_no_get_does_not_leave() {
     assert_eq!(world.asked(), ["GET /api/segments"]);
 }
 
-/// A project with one segment that is declared and was never applied.
+/// A project with one segment that was never applied.
 fn declared() -> BTreeMap<Address, Shared> {
     let spec = json!({"display_name": "vip", "criteria": {"tag": "vip"}});
     BTreeMap::from([(Address::new("segments", "vip"), spec.into())])

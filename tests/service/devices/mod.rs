@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 const KEY: &str = "application-key-000000";
 const SECRET: &str = "master-secret-00000000";
 
-/// A service of its own, with a client.
+/// A separate service, with a client.
 struct Service {
     running: Running,
     client: reqwest::Client,
@@ -32,7 +32,7 @@ struct Answer {
 
 impl Service {
     async fn new() -> Self {
-        // Another test of this process may have been first.
+        // Another test of this process may have installed it already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let settings = Settings {
             api: Level::Documented,
@@ -92,7 +92,7 @@ impl Service {
         assert_eq!((answer.status, &answer.body["ok"]), (200, &json!(true)), "{answer:?}");
     }
 
-    /// A request that is refused with this code, and changes nothing.
+    /// Checks that a request is refused with this code, and changes nothing.
     async fn refused(&self, path: &str, body: Value, code: u32) {
         let before = self.get("/api/channels").await.body;
         let answer = self.post(path, body.clone()).await;
@@ -101,7 +101,7 @@ impl Service {
         assert_eq!(self.get("/api/channels").await.body, before, "{path} {body}");
     }
 
-    /// Who a push to this audience would reach, by id.
+    /// The ids of the devices that a push to this audience would reach.
     fn audience(&self, selector: &Value) -> Vec<String> {
         let selector = understood(selector).expect("a selector");
         self.running.engine.read(|state, now| {
@@ -114,7 +114,7 @@ impl Service {
         self.get(&format!("/api/channels/{id}")).await.body["channel"].take()
     }
 
-    /// The tags of a group; of none for those without.
+    /// The tags of a group, or those without a group.
     async fn tags(&self, id: &str, group: &str) -> Value {
         let channel = self.channel(id).await;
         if group.is_empty() { channel["tags"].clone() } else { channel["tag_groups"][group].clone() }

@@ -1,4 +1,4 @@
-//! Addresses, headers and connections that are odd, slow or endless.
+//! Odd, slow or endless addresses, headers and connections.
 
 use std::time::{Duration, Instant};
 
@@ -213,7 +213,8 @@ async fn requests_that_come_together_are_answered_in_their_order() {
     world.stop().await;
 }
 
-/// Returns how many connections can be open at both ends in this process, with files left for the tests that run beside this one.
+/// Returns the number of connections that can be open at both ends in this process, with files left for the tests that
+/// run in parallel.
 fn possible_connections() -> usize {
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let line = limits.lines().find(|line| line.starts_with("Max open files")).unwrap_or_default();
@@ -250,7 +251,7 @@ async fn slow_connections_are_closed_and_do_not_keep_others_waiting() {
         assert_eq!(reply.status, 200);
     }
     assert!(start.elapsed() < patience, "20 requests took {:?}", start.elapsed());
-    // Those that send a little now and then do not get more time for it.
+    // Sending a little now and then does not extend the time.
     let mut waiting = tokio::task::JoinSet::new();
     for (mut read, mut write) in slow {
         waiting.spawn(async move {

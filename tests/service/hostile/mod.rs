@@ -1,4 +1,4 @@
-//! Requests that nobody should send: each is refused or answered, none breaks anything.
+//! Invalid requests: each is refused or answered, and none breaks anything.
 
 mod connections;
 mod values;
@@ -13,7 +13,7 @@ use crate::support::table;
 use crate::support::wire::{Reply, exchange, request};
 use crate::support::{PHONE, World};
 
-/// Panics of whatever thread, the service's among them.
+/// The number of panics in any thread, including the service's.
 static PANICS: AtomicUsize = AtomicUsize::new(0);
 
 fn count_panics() {
@@ -29,7 +29,7 @@ fn count_panics() {
     });
 }
 
-/// The service still answers, and nothing in it has panicked.
+/// Checks that the service still answers, and that nothing in it has panicked.
 async fn assert_well(world: &World) {
     let reply = world.call("POST", "/api/segments", Some(&table::segment())).await;
     assert_eq!(reply.status, 201, "{}", reply.text());
@@ -109,7 +109,7 @@ async fn bodies_that_are_hardly_json_are_refused() {
             assert_eq!(reply.status, 400, "{what} to {path}: {}", reply.text());
         }
     }
-    // A NUL that is written as JSON wants it is a character like any other.
+    // A NUL in JSON's spelling is an ordinary character.
     let nul = json!({ "display_name": "a\u{0}b", "criteria": { "tag": "\u{0}" } });
     assert_eq!(world.call("POST", "/api/segments", Some(&nul)).await.status, 201);
     let giant = json!({ "display_name": "x".repeat(4 << 20), "criteria": { "tag": "y".repeat(1000) } });
@@ -267,7 +267,7 @@ async fn segments_may_nest_and_circle_as_they_like() {
     let circle = json!({ "display_name": "0", "criteria": { "segment": last } });
     assert_eq!(world.call("PUT", &format!("/api/segments/{first}"), Some(&circle)).await.status, 200);
     assert_eq!(world.call("POST", "/api/push", Some(&push)).await.status, 202);
-    // `all` is alone and an audience is bounded, in a segment as anywhere.
+    // `all` is alone and an audience is limited, in a segment too.
     let many: Vec<Value> = (0..1_001).map(|n| json!({ "tag": n.to_string() })).collect();
     for criteria in [
         json!({ "and": ["all"] }),

@@ -1,4 +1,4 @@
-//! Every body of the table, wrong in one place after the other.
+//! Every body of the table, invalid in one place at a time.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn pointers(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// What a value is replaced by, one after the other.
+/// The replacements for a value.
 fn replacements() -> Vec<Value> {
     let huge: Value = serde_json::from_str("123456789012345678901234567890").expect("a number");
     vec![
@@ -56,7 +56,7 @@ fn replacements() -> Vec<Value> {
     ]
 }
 
-/// All bodies that are wrong, or at least odd, in one place.
+/// All bodies that are invalid, or at least odd, in one place.
 fn mutated(right: &Value) -> Vec<Value> {
     let mut places = Vec::new();
     pointers(right, "", &mut places);
@@ -110,7 +110,7 @@ async fn no_value_of_no_body_can_break_anything() {
         }
     }
     assert!(sent > 5_000, "{sent} bodies");
-    // Whatever was accepted can be set off, listed and sent without harm.
+    // Every accepted resource can be triggered, listed and sent without harm.
     let tag = json!({ "audience": { "ios_channel": PHONE }, "add": { "g": ["new", "news", "all", "triggered", " "] } });
     assert_eq!(world.call("POST", "/api/channels/tags", Some(&tag)).await.status, 200);
     for path in ["/api/pipelines", "/api/schedules", "/api/experiments", "/api/segments", "/api/templates"] {

@@ -1,10 +1,10 @@
-//! What people ask of the control API, and what it says when they ask for something else.
+//! Requests to the control API, and its answers to invalid ones.
 
 use serde_json::{Value, json};
 
 use super::harness::{APP, NOON, OTHER, Service};
 
-/// The status, the error and its details of a request that is refused.
+/// The error and its details of a refused request, with the status.
 async fn refused(service: &Service, method: &str, path: &str, body: &Value) -> (u16, String) {
     let (status, answer) = service.local(method, path, body).await;
     assert_eq!(answer["ok"], false, "{method} {path}: {answer}");
@@ -37,7 +37,7 @@ async fn one_of_several_applications_is_chosen_by_key_or_by_credentials_and_neve
     assert_eq!(service.get(&format!("/devices?app={}", OTHER.0)).await["count"], 1);
     assert_eq!(service.get(&format!("/devices?app={}", APP.0)).await["count"], 0);
 
-    // What is about the whole service needs no application.
+    // Requests about the whole service need no application.
     assert_eq!(service.get("/health").await["apps"], 2);
     service.get("/requests").await;
     service.post("/clock", &json!({ "by": 1 })).await;

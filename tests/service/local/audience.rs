@@ -1,4 +1,4 @@
-//! Who is in an audience, and why.
+//! The members of audiences, and the reasons.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Devices and what people do with them.
+//! Devices and the actions of their users.
 
 use pushplan::service::population;
 use serde_json::{Value, json};
@@ -159,7 +159,7 @@ async fn being_seen_somewhere_puts_a_device_into_the_audience_of_that_place() {
     assert_eq!(service.count(json!({"location": {"id": "berlin"}})).await, 1);
     service.post("/devices/a/seen", &json!({"location": "berlin"})).await;
     assert_eq!(service.count(recently.clone()).await, 1);
-    // An older time that is told late does not hide the newer one.
+    // An older time that is reported late does not hide the newer one.
     service.post("/devices/a/seen", &json!({"location": "berlin", "at": "2026-08-01T00:00:00Z"})).await;
     assert_eq!(service.count(recently).await, 1);
     let ahead = json!({"location": "berlin", "at": "2026-12-01T00:00:00Z"});

@@ -1,4 +1,4 @@
-//! A service on a port of its own, and a client of its control API.
+//! A service on its own port, and a client for its control API.
 
 use std::sync::Once;
 
@@ -35,7 +35,7 @@ impl Service {
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let running = service::start(settings, listener).await.expect("a service");
-        // Only what a test sends is in the log of requests: nothing is sent again, and no proxy stands between.
+        // The log of requests contains only those of the test: nothing is sent again, and there is no proxy.
         let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).retry(reqwest::retry::never()).build();
         Self { running, client: client.expect("a client") }
     }
@@ -45,7 +45,7 @@ impl Service {
         self.client.request(Method::from_bytes(method.as_bytes()).expect("a method"), url)
     }
 
-    /// Sends a request to the control API, and gives back the status and the body.
+    /// Sends a request to the control API, and returns the status and the body.
     pub async fn local(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let mut request = self.request(method, &format!("/local{path}"));
         if !body.is_null() {
@@ -83,7 +83,7 @@ impl Service {
         request.send().await.expect("an answer").status().as_u16()
     }
 
-    /// Sends a push to everybody, and gives back its id.
+    /// Sends a push to everybody, and returns its id.
     pub async fn send(&self, content: &Value) -> String {
         let mut push = json!({"audience": "all", "device_types": "all"});
         push.as_object_mut().expect("an object").extend(content.as_object().expect("an object").clone());

@@ -1,4 +1,4 @@
-//! The log of requests, the clock, what waits, and who is let in.
+//! The log of requests, the clock, pending messages, and access.
 
 use pushplan::service::{Settings, faults};
 use pushplan::source::Source;

@@ -1,4 +1,4 @@
-//! A service on a port of its own, and a client that talks to it.
+//! A service on its own port, and a client for it.
 
 use std::path::Path;
 
@@ -66,13 +66,13 @@ impl Service {
         Self::start(Settings { api: Level::Documented, ..settings(Some(clock)) }).await
     }
 
-    /// A service that keeps everything in a file; with the real clock where none is given.
+    /// A service with a database file; with the real clock if none is given.
     pub async fn on_file(file: &Path, clock: Option<&str>) -> Self {
         Self::start(Settings { data: Some(file.to_owned()), ..settings(clock) }).await
     }
 
     async fn start(settings: Settings) -> Self {
-        // Another test may have been first.
+        // Another test may have installed it already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let running = service::start(settings, listener).await.expect("the service starts");
@@ -140,7 +140,7 @@ impl Service {
         self.change(|app, _| app.devices.put(&mut app.journal, id, device)).await;
     }
 
-    /// Gives a device a tag without a group, as any of the tag APIs does.
+    /// Adds a tag without a group to a device, like any of the tag APIs.
     pub async fn tag(&self, id: &str, tag: &str) {
         self.change(|app, now| {
             let new = app.devices.change(&mut app.journal, id, |device| {
@@ -154,7 +154,7 @@ impl Service {
         .await;
     }
 
-    /// What a device has got, in time order.
+    /// The messages that a device has received, in time order.
     pub fn got(&self, device: &str) -> Vec<Receipt> {
         let mut got: Vec<Receipt> = self.look(|app| {
             app.receipts

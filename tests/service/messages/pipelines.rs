@@ -202,7 +202,7 @@ async fn a_pipeline_that_cannot_be_is_refused() {
     service.post("/api/pipelines", with("activation_time", json!("2027-01-01T00:00:00"))).await.expect(201);
 }
 
-/// A pipeline with a trigger that only the live service describes.
+/// A pipeline with a trigger that only the live service supports.
 fn on(trigger: Value) -> Value {
     let mut pipeline = on_tag(None);
     pipeline["immediate_trigger"] = trigger;

@@ -114,7 +114,7 @@ async fn a_push_that_cannot_be_is_refused_and_sends_nothing() {
         let refused = service.post("/api/push", body).await.refusal(status);
         assert!(refused.contains(expected), "{refused}");
     }
-    // A thousand are possible, as `validate` says; the word that joins them does not count.
+    // A thousand are possible, also for `validate`; the joining keyword does not count.
     let thousand = with(json!({ "audience": { "OR": many[1..] } }));
     service.post("/api/push/validate", thousand).await.expect(200);
     assert!(service.sent().is_empty());

@@ -99,7 +99,7 @@ async fn everything_is_as_it_was_after_a_restart() {
     let id = paused["schedule_ids"][0].as_str().expect("an id").to_owned();
     first.post(&format!("/api/schedules/{id}/pause"), json!({})).await.expect(200);
     let paths = ["/api/templates", "/api/experiments", "/api/pipelines", "/api/schedules"];
-    // The addresses hold the port, which is another one next time.
+    // The addresses contain the port, which changes after a restart.
     let read = async |service: &Service| {
         let mut all = Vec::new();
         for path in paths {

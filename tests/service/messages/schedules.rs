@@ -160,7 +160,7 @@ async fn a_local_time_is_sent_zone_by_zone_and_once_to_each_device() {
     service.move_clock("2026-11-27T08:30:00Z").await;
     assert_eq!((service.shown("paris").len(), service.shown("la").len()), (1, 0));
     service.put(url, at("2026-11-29T0900")).await.refusal(405);
-    // A traveller does not get it a second time.
+    // A device that changes its time zone does not get it a second time.
     service.device_with("paris", "ios", |device| *device.properties = zone("America/Los_Angeles")).await;
     service.move_clock("2026-11-28T12:00:00Z").await;
     for (id, at) in [

@@ -1,4 +1,4 @@
-//! Who may use the service: those who know the project's own credentials, from this machine, and no web page.
+//! Access to the service: clients with the project's own credentials, from this machine, and no web page.
 
 use std::fs;
 use std::io::Write;
@@ -16,7 +16,7 @@ use super::{Served, answer, exported};
 const ONE: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 const FILE: &str = ".pushplan/service.env";
 
-/// The credentials that a project's file tells a shell to export.
+/// The credentials in the `export` lines of a project's file.
 fn kept(folder: &Folder) -> (String, String) {
     let text = folder.read(FILE);
     let value = |name| exported(&text, name).unwrap_or_else(|| panic!("{name} is missing")).to_owned();
@@ -24,7 +24,7 @@ fn kept(folder: &Folder) -> (String, String) {
 }
 
 impl Served {
-    /// Sends a push with these headers, and tells what was answered.
+    /// Sends a push with these headers, and returns the answer.
     fn push(&self, (key, secret): (&str, &str), headers: &[(&str, &str)]) -> (u16, Value) {
         let body = json!({"audience": "all", "device_types": "all", "notification": {"alert": "Hello"}}).to_string();
         let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
@@ -87,7 +87,7 @@ fn a_service_for_other_machines_is_called_by_any_name_and_from_no_other_page() {
     let served = Served::start(&folder, &["--listen", "0.0.0.0", "--devices", "5"]);
     assert!(served.screen.contains("other machines too"), "{}", served.screen);
     let (key, secret) = kept(&folder);
-    // What comes in by loopback is from this machine, whatever else it listens on.
+    // Requests through loopback come from this machine, even if it also listens elsewhere.
     assert_eq!(served.push((&key, &secret), &[("Host", "evil.example")]).0, 403);
     assert_eq!(served.push((&key, &secret), &[("Host", "localhost")]).0, 202);
 }
@@ -114,7 +114,7 @@ fn credentials_are_a_projects_own_and_stay_over_restarts() {
     assert_eq!(again.get("/api/segments", Some((&mine.0, &mine.1))).0, 200);
     again.signal("-INT");
     assert_eq!(again.end(), Some(0));
-    // The service inside a command has the same ones, and needs no set-up.
+    // The service inside a command has the same credentials, and needs no setup.
     let ran = one.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 0, "{ran}");
     assert_eq!(kept(&one), mine);
@@ -147,7 +147,7 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(ran.status.success(), "{arguments:?}: {ran:?}");
 }
 
-/// Makes the credentials of a project unfit to use.
+/// Makes the credentials of a project unusable.
 type Spoil = fn(&Folder);
 
 #[test]
@@ -184,10 +184,10 @@ fn credentials_that_others_may_know_are_refused_and_never_replaced() {
             assert!(ran.stderr.contains("service.env are not used: ") && ran.stderr.contains(why), "{why}: {ran}");
         }
         assert_eq!(folder.read(FILE), before);
-        // Credentials that are given need no file.
+        // Credentials on the command line need no file.
         let served = Served::start(&folder, &["--app", "key:own-secret"]);
         assert_eq!(served.get("/api/segments", Some(("key", "own-secret"))).0, 200);
-        // A ledger beside files that git tracks is refused for itself.
+        // A ledger next to tracked files is refused for its own reason.
         let code = if why == "git tracks it" { 7 } else { 0 };
         assert_eq!(folder.run(&["plan"]).code, code, "{why}");
     }

@@ -1,4 +1,4 @@
-//! A right request for every route of the control API.
+//! A valid request for every route of the control API.
 
 use pushplan::service::Level;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::table::{Row, push};
 use super::{NOW, World};
 
-/// A world in which a phone has a message as well.
+/// A world in which a phone has a message too.
 pub async fn world(level: Level) -> World {
     let mut world = World::new(level).await;
     let mut with_message = push();
@@ -56,7 +56,7 @@ pub fn rows() -> Vec<Row> {
     vec![
         Row::new("GET", devices, devices, 200, some("devices", 3)),
         Row::new("GET", device, phone, 200, record()),
-        // One that nobody knows is made by naming it.
+        // An unknown one is created by naming it.
         Row { unknown: None, ..put },
         Row::new("PATCH", device, phone, 200, record()).body(json!({ "opt_in": false })),
         Row::new("DELETE", device, phone, 204, Value::Null),

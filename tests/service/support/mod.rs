@@ -1,5 +1,5 @@
-//! What the tests of the service's promises share: a service with something of everything in it, a client that sends bytes
-//! as they are, and a table with a right request for every route.
+//! Shared code of the tests of the service: a service with one object of every kind, a client that sends raw bytes, and
+//! a table with a valid request for every route.
 
 pub mod local;
 pub mod table;
@@ -20,21 +20,21 @@ pub const KEY: &str = "application-key-000000";
 pub const SECRET: &str = "master-secret-00000000";
 pub const NOW: &str = "2026-11-27T09:00:00Z";
 
-/// The channels that every world has.
+/// The channels in every world.
 pub const PHONE: &str = "9c36e8c7-5a73-47c0-9716-99fd3d4197d5";
 pub const ROBOT: &str = "6bcf3e63-a38a-44d8-8b0d-2fb5941e74ab";
 
-/// No id of anything.
+/// An id that does not exist.
 pub const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
 
-/// A service in memory whose clock stands still, with one of every kind of thing in it.
+/// A service in memory with a stopped clock, and one object of every kind.
 pub struct World {
     pub running: Running,
-    /// Words such as `$segment`, and the ids that they stand for.
+    /// Words such as `$segment`, with their ids.
     pub names: Vec<(&'static str, String)>,
 }
 
-/// The usual settings: one application, in memory, and a clock that stands still.
+/// The usual settings: one application, in memory, and a stopped clock.
 pub fn settings(api: Level) -> Settings {
     Settings {
         api,
@@ -46,7 +46,7 @@ pub fn settings(api: Level) -> Settings {
 }
 
 impl World {
-    /// A service with what its file holds.
+    /// A service with the content of its file.
     pub async fn again(settings: Settings) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let running = start(settings, listener).await.expect("the service starts");
@@ -68,7 +68,7 @@ impl World {
         world
     }
 
-    /// A service with two devices and one of every kind of thing.
+    /// A service with two devices and one object of every kind.
     pub async fn new(api: Level) -> Self {
         let mut world = Self::bare(settings(api)).await;
         let made = [
@@ -102,12 +102,12 @@ impl World {
         changed.await.expect("kept")
     }
 
-    /// A text with the ids that its words stand for.
+    /// A text with its words replaced by ids.
     pub fn with_ids(&self, text: &str) -> String {
         self.names.iter().fold(text.to_owned(), |text, (name, id)| text.replace(name, id))
     }
 
-    /// What came back, with the words in place of the ids that have one, `<uuid>` for all other ids, and `<origin>`.
+    /// An answer with known ids replaced by their words, other ids by `<uuid>`, and the address by `<origin>`.
     pub fn named(&self, body: &Value) -> Value {
         let mut text = body.to_string().replace(&format!("http://{}", self.running.address), "<origin>");
         for (name, id) in &self.names {
@@ -116,7 +116,7 @@ impl World {
         serde_json::from_str(&wire::without_uuids(&text)).expect("JSON")
     }
 
-    /// A request as any client sends it. Words in the path and the body stand for ids.
+    /// A request as any client sends it. Words in the path and the body are replaced by ids.
     pub async fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Reply {
         let body = body.map(|body| self.with_ids(&body.to_string()));
         let bytes = wire::request(method, &self.with_ids(path), &[], body.as_deref().unwrap_or("").as_bytes());

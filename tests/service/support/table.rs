@@ -1,32 +1,32 @@
-//! A right request for every row of the contract's endpoint tables and every verb that the live service has gained.
+//! A valid request for every row of the contract's endpoint tables and every additional verb of the live service.
 
 use pushplan::service::Level::{self, Documented, Extended};
 use serde_json::{Value, json};
 
 use super::NOBODY;
 
-/// A right request, its answer, and how the same request asks for something that is not there.
+/// A valid request, its answer, and the same request for a missing object.
 pub struct Row {
     pub method: &'static str,
-    /// The row of the service's own table that answers.
+    /// The row of the service's own table that answers it.
     pub route: &'static str,
     pub level: Level,
     pub path: String,
     pub body: Option<Value>,
     pub status: u16,
-    /// The body; null where it is empty.
+    /// The body; null if it is empty.
     pub answer: Value,
     pub location: Option<&'static str>,
-    /// Status and body at the level of the contract, if they differ there.
+    /// Status and body with only the documented API, if they differ there.
     pub documented: Option<(u16, Value)>,
-    /// The path and body with an id that nothing has.
+    /// The path and body with an id that does not exist.
     pub unknown: Option<(String, Option<Value>)>,
 }
 
 impl Row {
     pub(super) fn new(method: &'static str, route: &'static str, path: &str, status: u16, answer: Value) -> Self {
         let path = path.to_owned();
-        // An id in the path can always be one that nothing has.
+        // An id in the path can always be replaced by one that does not exist.
         let word = path.split('/').find(|part| part.starts_with('$')).map(str::to_owned);
         let unknown = word.map(|word| (path.replace(&word, NOBODY), None));
         let (level, body, location, documented) = (Documented, None, None, None);
@@ -154,7 +154,7 @@ pub fn open_channel() -> Value {
     } })
 }
 
-/// What answers a change: the fields beside `ok` and `operation_id`.
+/// The answer to a change: the fields besides `ok` and `operation_id`.
 fn done(fields: Value) -> Value {
     with(json!({ "ok": true, "operation_id": "<uuid>" }), fields)
 }
@@ -169,7 +169,7 @@ fn ok() -> Value {
     json!({ "ok": true })
 }
 
-/// A scheduled push as it comes back: the time has seconds now.
+/// A scheduled push in an answer: the time has seconds.
 fn schedule_record(url: &str) -> Value {
     let back = json!({ "url": url, "push_ids": ["<uuid>"], "schedule": { "scheduled_time": "2026-12-01T09:00:00" } });
     with(schedule(), back)

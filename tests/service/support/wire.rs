@@ -1,4 +1,4 @@
-//! HTTP as bytes, so nothing is made right on its way.
+//! HTTP as bytes, so nothing is corrected on the way.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 
 use super::{KEY, SECRET};
 
-/// An answer, taken apart no more than needed.
+/// A minimally parsed answer.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub status: u16,
@@ -29,7 +29,7 @@ impl Reply {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The body; null where it is empty.
+    /// The body; null if it is empty.
     pub fn json(&self) -> Value {
         match self.body.is_empty() {
             true => Value::Null,
@@ -38,7 +38,7 @@ impl Reply {
     }
 }
 
-/// A request with right credentials, after which the connection closes. Headers that are given come last.
+/// A request with valid credentials, after which the connection closes. Given headers come last.
 pub fn request(method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let credentials = BASE64_STANDARD.encode(format!("{KEY}:{SECRET}"));
     let mut head = format!("{method} {target} HTTP/1.1\r\nConnection: close\r\n");
@@ -66,7 +66,7 @@ pub async fn all_of(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     let (mut read, mut write) = TcpStream::connect(address).await.expect("a connection").into_split();
     let rest = bytes[head..].to_vec();
     let sent = tokio::spawn(async move {
-        // A service that has heard enough may close before everything is sent.
+        // The service may close before everything is sent.
         let _ = write.write_all(with_host.as_bytes()).await;
         let _ = write.write_all(&rest).await;
         write
@@ -83,7 +83,7 @@ pub async fn all_of(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     answer
 }
 
-/// Sends a request and gives back its answer.
+/// Sends a request and returns its answer.
 pub async fn exchange(address: SocketAddr, bytes: &[u8]) -> Reply {
     let answer = all_of(address, bytes).await;
     parse(&answer).unwrap_or_else(|| {
@@ -92,7 +92,7 @@ pub async fn exchange(address: SocketAddr, bytes: &[u8]) -> Reply {
     })
 }
 
-/// The first answer of what came back.
+/// The first answer in the received bytes.
 pub fn parse(bytes: &[u8]) -> Option<Reply> {
     let head = bytes.windows(4).position(|end| end == b"\r\n\r\n")?;
     let mut lines = std::str::from_utf8(&bytes[..head]).ok()?.split("\r\n");
@@ -102,7 +102,7 @@ pub fn parse(bytes: &[u8]) -> Option<Reply> {
     Some(Reply { status, headers, body: bytes[head + 4..].to_vec() })
 }
 
-/// A text with `<uuid>` for everything that looks like one.
+/// A text with everything that looks like a UUID replaced by `<uuid>`.
 pub fn without_uuids(text: &str) -> String {
     const DASHES: [usize; 4] = [8, 13, 18, 23];
     let is_uuid = |part: &[u8]| {

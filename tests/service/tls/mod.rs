@@ -54,7 +54,7 @@ impl Receiver {
     }
 }
 
-/// Takes one request and answers it; `None` where the client has gone, or never trusted this server.
+/// Reads one request and answers it; `None` if the client has gone, or never trusted this server.
 fn take(stream: &mut BufReader<StreamOwned<ServerConnection, TcpStream>>) -> Option<Value> {
     let mut length = 0;
     loop {
@@ -122,13 +122,13 @@ impl Service {
         reply.json().await.expect("JSON")
     }
 
-    /// Lets something happen: a device comes and opens the app.
+    /// Causes events: a device is registered and opens the app.
     async fn happen(&self) {
         self.call("PUT", "/local/devices/phone", Some(&json!({ "device_type": "ios" }))).await;
         self.call("POST", "/local/devices/phone/open", None).await;
     }
 
-    /// The only webhook, once it is as wanted.
+    /// Waits until the only webhook meets a condition, and returns it.
     async fn webhook(&self, wanted: impl Fn(&Value) -> bool) -> Value {
         let start = Instant::now();
         loop {
@@ -143,7 +143,7 @@ impl Service {
     }
 }
 
-/// Everything arrives, in order, and nothing has failed.
+/// Checks that everything arrives, in order, and nothing has failed.
 async fn assert_delivered(service: &Service, receiver: &Receiver) {
     service.happen().await;
     let webhook = service.webhook(|webhook| webhook["waiting"] == 0 && webhook["last_attempt"].is_string()).await;
@@ -153,7 +153,7 @@ async fn assert_delivered(service: &Service, receiver: &Receiver) {
     assert_eq!(types, ["OPEN", "FIRST_OPEN", "CLOSE"]);
 }
 
-/// Nothing arrives, and one can see why.
+/// Checks that nothing arrives, and that the reason is visible.
 async fn assert_distrusted(service: &Service, receiver: &Receiver) {
     service.happen().await;
     let webhook = service.webhook(|webhook| webhook["failed_attempts"].as_u64() >= Some(2)).await;

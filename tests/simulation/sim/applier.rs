@@ -1,5 +1,5 @@
-//! A process that reads the log, looks at the service, plans, shows its plan and applies it: the real code, driven by the
-//! world.
+//! A process that reads the log, reads the service, plans, shows its plan and applies it: the real code, run in the
+//! simulated world.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -26,19 +26,19 @@ use super::tally::Fault;
 use super::time::{self, MINUTE, SECOND};
 use super::world::{Happening, Incoming, Own, SETTLE};
 
-/// How near the time of a new push may be, in seconds.
+/// The smallest distance of a new push's time, in seconds.
 pub const LEAD: i64 = 300;
 
-/// The manifests of a plan that is made of none.
+/// The digest of the manifests of a plan without manifests.
 static NOTHING: LazyLock<Digest> = LazyLock::new(|| Digest::of(b""));
 
-/// What of a project is applied, and how.
+/// The selected part of a project, and the options of the apply.
 #[derive(Clone, Debug, Default)]
 pub struct Wish {
-    /// What people say has been done by hand.
+    /// The manual steps that people report as done.
     pub done: BTreeSet<Address>,
     pub choice: Choice,
-    /// The kinds of which everything is deleted that nobody declares.
+    /// The kinds that are pruned.
     pub pruned: BTreeSet<&'static str>,
 }
 
@@ -46,7 +46,7 @@ pub fn settle() -> SignedDuration {
     SignedDuration::from_millis(SETTLE)
 }
 
-/// Plans and applies, from the beginning to the end.
+/// Plans and applies, from beginning to end.
 pub async fn apply(own: Own) {
     let planned = own.world.borrow_mut().planned.take();
     if let Some((plan, ledger)) = planned {
@@ -63,7 +63,7 @@ pub async fn apply(own: Own) {
     let Some(mut plan) = own.plan(&units, &ledger, &live, &wish) else { return };
     let refused = own.refused(&plan);
     if !refused.is_empty() {
-        // What waits for a person is left out, or all of it waits.
+        // Changes that wait for a person are left out, or the whole plan waits.
         let leaves_out = own.world.borrow_mut().dice.chance(600);
         if !leaves_out {
             return;
@@ -76,7 +76,7 @@ pub async fn apply(own: Own) {
         plan = other;
     }
     own.world.borrow_mut().processes[own.process].except = wish.choice.except;
-    // Someone reads it first.
+    // A person reads it first.
     let time = {
         let mut world = own.world.borrow_mut();
         world.note(|| told(&plan, own.process));
@@ -99,7 +99,7 @@ pub fn told(plan: &Plan, process: usize) -> String {
 }
 
 impl Own {
-    /// What the manifests and the log say now.
+    /// The current manifests and the current log.
     pub fn read(&self) -> (Rc<Units>, Rc<Ledger>) {
         let mut world = self.world.borrow_mut();
         let mut ledger = Rc::clone(&world.log.ledger);
@@ -113,7 +113,8 @@ impl Own {
         (Rc::clone(world.project.files(files)), ledger)
     }
 
-    /// Whether the ledger has lost what it had, as a mark beside it shows. Then nothing is applied before a person has looked.
+    /// Whether records of the ledger are missing, according to the mark next to it. Then nothing is applied before a
+    /// person has checked.
     fn is_set_back(&self) -> bool {
         let mut world = self.world.borrow_mut();
         let is_set_back = world.is_set_back();
@@ -129,7 +130,7 @@ impl Own {
             world.later(time, Happening::To(self.process, Incoming::Time));
             world.now + time
         };
-        // Whatever else comes meanwhile comes too late or too early.
+        // All other events meanwhile are too late or too early.
         while self.world.borrow().now < until {
             self.next().await;
         }
@@ -145,7 +146,7 @@ impl Own {
         }
     }
 
-    /// What the service has; `None` where that could not be found out.
+    /// The live state; `None` if it could not be read.
     pub async fn look(&self, units: &Units, ledger: &Ledger, wish: &Wish) -> Option<Live> {
         let (level, all_kinds, confirm_absence, waits, proof) = {
             let world = self.world.borrow();
@@ -224,11 +225,11 @@ impl Own {
                                 }
                             }
                         }
-                        // A question can be asked again.
+                        // A read can be repeated.
                         _ => {
                             *tries += 1;
                             if *tries > 3 {
-                                // A plan does without the lists that nobody needs, and without no other.
+                                // A plan can do without unused lists, but not without any other.
                                 open.remove(&number);
                                 match fetch.lost(number, "no answer", self.now().wall) {
                                     Some(asks) => todo.extend(asks),
@@ -246,7 +247,7 @@ impl Own {
         }
     }
 
-    /// What of the project this process applies: mostly all of it.
+    /// The part of the project that this process applies: mostly all of it.
     fn wish(&self, units: &Units, ledger: &Ledger) -> Wish {
         let mut world = self.world.borrow_mut();
         let mut wish = Wish::default();
@@ -273,7 +274,7 @@ impl Own {
         wish
     }
 
-    /// What would be done; `None` where nothing is meant by what is chosen.
+    /// The plan; `None` if the selection matches nothing.
     pub fn plan(&self, units: &Units, ledger: &Ledger, live: &Live, wish: &Wish) -> Option<Plan> {
         let world = self.world.borrow();
         let now = world.clock(self.process).wall + time::duration(world.ahead(self.process));
@@ -297,7 +298,8 @@ impl Own {
         planner::plan(&Aligned::new(units, ledger), live, &rules, now).ok()
     }
 
-    /// Why a plan is not applied. Messages and deletions are allowed here, and so is what undoes other people's edits.
+    /// The reasons for a refusal. Messages and deletions are allowed here, and so are reversals of other people's
+    /// edits.
     pub fn refused(&self, plan: &Plan) -> Vec<Refused> {
         let allow_older = !self.world.borrow().is_on(Protection::Older);
         let limits = Limits { allow_deletes: Some(usize::MAX), allow_sends: true, allow_older, ..Limits::default() };
@@ -321,22 +323,22 @@ impl Own {
             send_deadline: world.is_on(Protection::SendDeadline),
             unowned: world.is_on(Protection::Unowned),
             past: world.is_on(Protection::Past),
-            // Whoever sends long after the intent is past the lease as well.
+            // A request sent long after its intent is past the lease too.
             lease: world.is_on(Protection::Lease) && world.is_on(Protection::SendDeadline),
             confirm_deletion: world.is_on(Protection::ConfirmDeletion),
             doubt_answers: world.is_on(Protection::DoubtAnswers),
         };
         settings.ahead = time::duration(world.ahead(self.process));
-        // Where nobody looks at the digest, any will do.
+        // Without the check of digests, any digest is accepted.
         settings.digest = (!world.length.digests).then(|| NOTHING.clone());
-        // In earnest it is longer than the time in which requests leave. One that is shorter is met more often.
+        // In production it is longer than the time in which requests are sent. A shorter one is met more often.
         settings.lease.seconds = *world.dice.pick(&[20, 120, 120]);
         settings
     }
 
-    /// Carries out a plan as it was shown.
+    /// Carries out a plan exactly as it was shown.
     pub async fn carry_out(&self, plan: Plan, ledger: &Ledger) {
-        // Of an empty plan nothing is written.
+        // An empty plan writes nothing.
         let is_empty = plan.steps.is_empty();
         let shown = (!is_empty && self.world.borrow().length.digests).then(|| plan.digest());
         self.world.borrow_mut().processes[self.process].shown = ShownPlan::of(&plan);
