@@ -9,8 +9,8 @@ use pushplan::ledger::{AppendError, Chain, Entry, Ledger, Log, Position, Seq, Ta
 /// The ledger of a target in files beneath a folder.
 pub struct FileLog(pub Chain);
 
-/// Waits for an answer, also where another user's runtime is. Files need no driver of a runtime, and so none is there
-/// whose own system calls could fail.
+/// Waits for an answer, even inside another runtime. Files need no driver of a runtime, so none is created, because its
+/// own system calls could fail.
 fn wait<T: Send>(answer: impl Future<Output = T> + Send) -> T {
     let runtime = || tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     thread::scope(|scope| scope.spawn(|| runtime().block_on(answer)).join().expect("an answer"))

@@ -1,4 +1,4 @@
-//! The ledger as commits on a git server, held against real servers.
+//! The ledger as commits on a git server, tested with real servers.
 
 mod lost;
 mod places;
@@ -61,7 +61,7 @@ async fn of_many_writers_at_once_one_wins_each_place() {
     let team = Team::new();
     let url = team.url();
     let stores: Vec<_> = (0..6).map(|n| team.member(&format!("m{n}")).1).collect();
-    // Two of them share a clone, as two jobs on one machine do.
+    // Two of them share a clone, like two jobs on one machine.
     let shared = GitStore::new(&team.path().join("m0"), Some(&url), "prod");
     let stores: Vec<_> = stores.into_iter().chain([shared]).map(std::sync::Arc::new).collect();
     for seq in 1..=4 {
@@ -117,13 +117,13 @@ async fn a_fresh_shallow_clone_fetches_what_came_since_the_checkpoint() {
     let ci = GitStore::new(&clone, None, "prod");
     let since = [stored(6, "checkpoint 2"), stored(7, "e"), stored(8, "f")];
     assert_eq!(read(&ci).await, since);
-    // Three records, three commits, and for each a tree of trees and a tree.
+    // Three records, three commits, and for each of them two trees.
     assert_eq!(count() - before, 3 + 3 + 6);
     create(&ci, 9, "g").await.expect("it pushes from there");
     create(&ci, 10, "checkpoint 3").await.expect("and a checkpoint");
     assert_eq!(fs::read(clone.join(".git/shallow")).expect("it is shallow"), shallow);
     assert_eq!(read(&ada).await, [stored(10, "checkpoint 3")]);
-    // What was before is all there.
+    // The earlier records are all there.
     for (from, first) in [(1, "a"), (2, "b"), (5, "d"), (6, "checkpoint 2"), (9, "g")] {
         let (_, fresh) = team.member(&format!("from-{from}"));
         let read = fresh.read(Start::At(from)).await.expect("older records");
@@ -187,12 +187,12 @@ async fn gaps_and_what_is_no_record_are_told() {
     team.damage(|tree| fs::remove_file(file(tree, 3)).expect("a file"));
     let (clone, bob) = team.member("b2");
     assert_eq!(bob.read(Start::Checkpoint).await, Err(Unread::Missing { seq: 3, there: 4 }));
-    // The way out that is told works as it is typed.
+    // The suggested command works exactly as printed.
     let go_on = bob.go_on(2);
     assert!(go_on.contains("Later changes are then unknown"), "{go_on}");
     let typed: Vec<&str> = go_on.split('`').nth(1).expect("a command").split(' ').skip(1).collect();
     git(&clone, &typed);
-    // Everybody is told, by what they have seen or by the mark, until a person accepts that the others are lost.
+    // Every clone reports it, by its own memory or by the mark, until a person accepts that the other records are lost.
     let b3 = team.member("b3").1;
     assert_eq!(b3.read(Start::Checkpoint).await, Err(Unread::CutShort { last: 1, was: 4 }));
     assert_eq!(b3.read_as_is(Start::Checkpoint).await, Ok(vec![stored(1, "a")]));
@@ -249,7 +249,7 @@ async fn a_ref_that_was_moved_back_is_put_back_or_accepted_as_the_help_says() {
     assert_eq!(fresh().read(0).await.expect("all of them are back").len(), 5, "{help}");
     back();
     assert!(fresh().read(0).await.is_err());
-    // A clone that has never seen it is told by the mark.
+    // A clone that has never read it learns it from the mark.
     let (elsewhere, stranger) = team.member("stranger");
     let stranger = Chain::new(Arc::new(stranger), &elsewhere, "prod");
     let told = stranger.read(0).await.expect_err("records are gone");
@@ -295,7 +295,7 @@ async fn other_servers_do_as_well() {
         assert!(matches!(create(&fresh, 3, "other").await, Err(AppendError::Conflict)));
     }
     let Some(http) = http else { return };
-    // As CI's checkout leaves its token.
+    // Like the checkout of CI that leaves its token.
     let clone = team.clone_of(&team.url(), "ci", &[]);
     git(&clone, &["remote", "set-url", "origin", &http]);
     let ci = GitStore::new(&clone, None, "http");

@@ -1,4 +1,4 @@
-//! `history`, `forget` and `resolve`, as a user sees them.
+//! `history`, `forget` and `resolve`, from the user's point of view.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::files::FileLog;
 
-/// A project with a ledger that is written through the library, as `apply` does.
+/// A project with a ledger that is written through the library, like in `apply`.
 struct Story {
     folder: Folder,
     log: FileLog,
@@ -73,7 +73,7 @@ impl Story {
         self.add(Record::End { run: run.into(), ended });
     }
 
-    /// Three runs: one that made two things, one that changed, replaced and failed, and one that was cut off.
+    /// Three runs: one that created two resources, one that updated, replaced and failed, and one that was killed.
     fn told() -> Self {
         let mut story = Self::new();
         let greeting = |alert: &str| json!({"name": "winback", "push": {"notification": {"alert": alert}}});
@@ -307,18 +307,18 @@ fn what_is_not_there_is_said_to_be_absent() {
     let mut story = Story::told();
     story.says(&["resolve", "scheduled_pushes/sale", "--absent"], 0, "scheduled_pushes/sale does not exist");
     assert!(story.ledger().open.is_empty());
-    // What is known is not made unknown: it would be made a second time.
+    // A known state does not become unknown, because the resource would be created a second time.
     let known = "the state of templates/winback is known: it is managed, with the id tpl-1";
     let ran = story.says(&["resolve", "templates/winback", "--absent"], 64, known);
     assert!(ran.stderr.contains("pushplan forget templates/winback"), "{}", ran.stderr);
     assert_eq!(story.owned(), ["segments/lapsed seg-2", "templates/winback tpl-1"]);
-    // A replacement that was not made.
+    // A replacement that was not created.
     story.seq = story.ledger().seq;
     story.add(Record::Intents(vec![intent("segments/lapsed", Verb::Create, None, json!({}))]));
     story.says(&["resolve", "segments/lapsed", "--created", "seg-2"], 64, "the earlier version of segments/lapsed");
     story.says(&["resolve", "segments/lapsed", "--absent"], 0, "the earlier version is still managed");
     assert_eq!(story.owned(), ["segments/lapsed seg-2", "templates/winback tpl-1"]);
-    // What becomes of an update is for the plan to find out.
+    // The next plan finds out the result of an update.
     story.seq = story.ledger().seq;
     story.add(Record::Intents(vec![intent("segments/lapsed", Verb::Update, Some("seg-2"), json!({}))]));
     story.says(&["resolve", "segments/lapsed", "--created", "x"], 64, "the next plan checks this");
@@ -380,7 +380,7 @@ fn an_older_version_that_is_still_to_go_out_is_forgotten_only_on_purpose() {
     let variant = |time: &str| json!({"push": {"notification": {"alert": "Hi"}}, "schedule": {"scheduled_time": time}});
     let spec = |time: &str| json!({"name": "x", "audience": {"tag": "x"}, "device_types": ["ios"], "variants": [variant(time), variant(time)]});
     story.begin("r1");
-    // The newer one was sent, and what it replaces was not deleted.
+    // The newer one was sent, and the one that it replaces was not deleted.
     for (id, time) in [("old", "2099-01-01T0900"), ("new", "2026-01-01T0900")] {
         story.add(Record::Intents(vec![intent("experiments/x", Verb::Create, None, spec(time))]));
         story.add(Record::Outcomes(vec![outcome("experiments/x", Verb::Create, done(Some(id)))]));

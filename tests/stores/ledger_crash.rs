@@ -1,7 +1,7 @@
-//! Several writers, writers that are killed, and disks that take no more: every place has one record, what was acknowledged is
-//! there, and the ledger can always be read.
+//! Several writers, killed writers, and full disks: every position has one record, acknowledged records are there, and
+//! the ledger can always be read.
 //!
-//! Writers are processes of their own: this program runs itself again, with the test `ledger_crash::a_writer` alone.
+//! Writers are separate processes: this program runs itself again, with only the test `ledger_crash::a_writer`.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -27,7 +27,7 @@ fn entry(seq: Seq, who: &str, size: usize) -> Entry {
     Entry { seq, at, actor: who.to_owned(), record }
 }
 
-/// Appends so many records, one after the other, and says how each append went.
+/// Appends this number of records in order, and reports the result of each append.
 fn write(root: &Path, who: &str, count: usize, size: usize, mut say: impl FnMut(Seq, &str)) {
     let log = FileLog::new(root, "local");
     let mut seq = log.position().expect("a sound ledger").seq;
@@ -47,7 +47,7 @@ fn write(root: &Path, who: &str, count: usize, size: usize, mut say: impl FnMut(
             }
             Err(AppendError::NotWritten(why)) => return say(next, &format!("not written: {why}")),
             Err(AppendError::Unknown(why)) => {
-                // The system reports a failing disk once. Whoever asks again is not told that all is well.
+                // The system reports a failing disk once. A second attempt must not be reported as a success.
                 let again = log.write(&entry(next, who, size));
                 assert!(matches!(again, Err(AppendError::Unknown(_))), "{again:?} after {why}");
                 return say(next, &format!("unknown: {why}"));
@@ -56,7 +56,7 @@ fn write(root: &Path, who: &str, count: usize, size: usize, mut say: impl FnMut(
     }
 }
 
-/// Not a test: what the others run as a process of its own.
+/// Not a test: the program that the others run as a separate process.
 #[test]
 fn a_writer() {
     let Ok(folder) = std::env::var(FOLDER) else { return };
@@ -69,7 +69,7 @@ fn a_writer() {
     });
 }
 
-/// A writer, started by the shell in this way.
+/// A writer, started by the shell with this prefix.
 fn writer(how: &str, root: &Path, who: &str, count: usize, size: usize) -> Child {
     Command::new("sh")
         .args(["-c", &format!("{how} \"$0\" \"$@\"")])
@@ -85,7 +85,7 @@ fn writer(how: &str, root: &Path, who: &str, count: usize, size: usize) -> Child
         .expect("a writer")
 }
 
-/// What a writer said of its appends, until it ended.
+/// The reported results of a writer's appends, until it ended.
 fn said(child: &mut Child) -> Vec<(Seq, String)> {
     let lines = BufReader::new(child.stdout.take().expect("piped")).lines().map_while(Result::ok);
     let append = |line: String| {
@@ -98,7 +98,7 @@ fn said(child: &mut Child) -> Vec<(Seq, String)> {
     said
 }
 
-/// Who has which place; a ledger that cannot be read fails the test.
+/// The writer of each position; a ledger that cannot be read fails the test.
 fn places(root: &Path) -> BTreeMap<Seq, String> {
     let entries = FileLog::new(root, "local").history().unwrap_or_else(|error| panic!("{error}: {:?}", error.help));
     let mut places = BTreeMap::new();
@@ -162,7 +162,7 @@ fn what_a_killed_writer_acknowledged_is_there() {
         let before = places(root).len();
         let names = [format!("a{round}"), format!("b{round}")];
         let mut writers: Vec<Child> = names.iter().map(|who| writer("exec", root, who, 1_000_000, 3_000)).collect();
-        // A moment that is another one each time, before, while and after the first record is written.
+        // A different moment each time: before, during and after the first record is written.
         std::thread::sleep(Duration::from_millis(2 + round * 37 % 101));
         for child in &mut writers {
             child.kill().expect("kill -9");
@@ -177,7 +177,7 @@ fn what_a_killed_writer_acknowledged_is_there() {
         assert!((written..=written + names.len()).contains(&new), "{new} records, {written} acknowledged");
         acknowledged += written;
     }
-    // What they left behind is gone once someone has written.
+    // Their leftover files are removed by the next writer.
     write(root, "last", 2, 10, |_, how| assert_eq!(how, "written"));
     write(root, "last", 1, 10, |_, how| assert_eq!(how, "written"));
     let names = std::fs::read_dir(root.join(".pushplan/ledger/local")).unwrap().map(|entry| entry.unwrap().file_name());
@@ -185,7 +185,7 @@ fn what_a_killed_writer_acknowledged_is_there() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Writes until nothing more fits, and then looks at what is left.
+/// Writes until the disk is full, and then checks the ledger.
 fn fill_up(root: &Path, how: &str, size: usize) {
     write(root, "before", 3, 100, |_, how| assert_eq!(how, "written"));
     let said = said(&mut writer(how, root, "full", 10_000, size));
@@ -203,13 +203,13 @@ fn fill_up(root: &Path, how: &str, size: usize) {
 #[test]
 fn a_file_that_may_not_grow_leaves_the_ledger_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
-    // A signal that is ignored here is ignored by the writer too: it sees an error where it would have been killed.
+    // The writer inherits the ignored signal: it gets an error instead of being killed.
     fill_up(folder.path(), "trap '' XFSZ; ulimit -f 4; exec", 100_000);
     write(folder.path(), "after", 1, 100_000, |_, how| assert_eq!(how, "written"));
     assert_eq!(places(folder.path()).len(), 4);
 }
 
-/// A file system of its own, which only some may make.
+/// A separate file system, which needs privileges.
 struct Mounted<'p>(&'p Path);
 
 impl Drop for Mounted<'_> {
@@ -231,7 +231,7 @@ fn a_full_disk_leaves_the_ledger_as_it_was() {
     fill_up(folder.path(), "exec", 50_000);
 }
 
-/// Lets system calls of a writer fail or be its last, one after the other, where `strace` is there to do so.
+/// Makes the system calls of a writer fail, or kills it there, one after the other, if `strace` is installed.
 #[test]
 fn whichever_system_call_fails_or_is_the_last_the_answer_is_true() {
     let works = |output: std::io::Result<std::process::Output>| output.is_ok_and(|output| output.status.success());
@@ -263,7 +263,7 @@ fn whichever_system_call_fails_or_is_the_last_the_answer_is_true() {
                         _ => panic!("{call} {fault} {place}: {seq} {how}"),
                     }
                 }
-                // Whatever happened, the next one goes on.
+                // In all cases, the next writer can continue.
                 write(folder.path(), "next", 1, 10, |_, how| assert_eq!(how, "written", "{call} {fault} {place}"));
                 if !injected {
                     break;

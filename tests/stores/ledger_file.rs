@@ -1,4 +1,4 @@
-//! The ledger as files: what is appended is there and nothing else is believed.
+//! The ledger as files: appended records are there, and nothing else is trusted.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,7 +33,7 @@ fn adopt(seq: Seq, key: &str) -> Entry {
     Entry { seq, at: now(), actor: "ada on build-7".into(), record: Record::Adopt(vec![adopted]) }
 }
 
-/// A project's folder with a ledger of so many records.
+/// A project's folder with a ledger of this number of records.
 fn ledger(records: Seq) -> (tempfile::TempDir, FileLog) {
     let folder = tempfile::tempdir().expect("a folder");
     let log = FileLog::new(folder.path(), "local");
@@ -51,7 +51,7 @@ fn file(root: &Path, seq: Seq) -> PathBuf {
     folder_of(root).join(format!("{seq:08}.json"))
 }
 
-/// What a reader that knows nothing yet says of it.
+/// The result for a reader without any memory of the ledger.
 fn read(root: &Path) -> Result<Vec<Entry>, Unreadable> {
     let log = FileLog::new(root, "local");
     let (read, history) = (log.load(0), log.history());
@@ -117,7 +117,7 @@ fn a_place_is_taken_once() {
     log.write(&adopt(2, "a")).unwrap();
     late.load(0).unwrap();
     assert!(matches!(late.write(&adopt(2, "b")), Err(AppendError::Conflict)));
-    // Whoever lost the answer asks again and is told that it was done.
+    // A writer that lost the response asks again and learns that the record was written.
     log.write(&adopt(2, "a")).unwrap();
     assert!(
         matches!(late.write(&adopt(4, "b")), Err(AppendError::NotWritten(why)) if why.contains("record 3 is missing"))
@@ -136,7 +136,7 @@ fn a_first_append_that_is_tried_again_is_the_same() {
     assert!(matches!(other.write(&adopt(1, "a")), Err(AppendError::Conflict)), "another ledger would have begun");
 }
 
-/// Changes one byte where it stands: writing a file again would wait for the disk each time.
+/// Changes one byte in place, because rewriting a file would wait for the disk each time.
 fn poke(path: &Path, at: usize, byte: u8) {
     let mut file = fs::OpenOptions::new().write(true).open(path).expect("a record");
     file.seek(SeekFrom::Start(at as u64)).expect("a place in it");
@@ -174,7 +174,7 @@ fn no_record_can_be_cut_short() {
         }
         fs::write(&path, &good).unwrap();
     }
-    // Nothing is appended behind a record that was damaged meanwhile.
+    // Nothing is appended after a record that was damaged meanwhile.
     fs::write(file(folder.path(), 3), "{}").unwrap();
     assert!(
         matches!(log.write(&adopt(4, "d")), Err(AppendError::NotWritten(why)) if why.contains("has changed since"))
@@ -182,7 +182,7 @@ fn no_record_can_be_cut_short() {
     assert!(!file(folder.path(), 4).exists());
 }
 
-/// Changes a record and seals it again, as someone with another pushplan or with intent would.
+/// Changes a record and seals it again, like another version of pushplan or a forger.
 fn forge(path: &Path, from: &str, to: &str) {
     let text = fs::read_to_string(path).expect("it works");
     let (body, _) = text.rsplit_once(",\"checksum\":").expect("it works");
@@ -202,7 +202,7 @@ fn a_later_format_is_left_to_later_versions() {
         2,
     );
     assert!(help.ends_with("use pushplan 9.2.0 or later"), "{help}");
-    // A record of a kind that nobody knows yet, in the same format.
+    // A record of an unknown kind, in the same format.
     let (folder, _log) = ledger(2);
     forge(&file(folder.path(), 2), "\"record\":{\"adopt\"", "\"record\":{\"bequeath\"");
     refused(folder.path(), "unknown variant `bequeath`", 1);
@@ -215,7 +215,7 @@ fn records_of_another_ledger_are_refused() {
     fs::copy(file(other.path(), 3), file(folder.path(), 3)).unwrap();
     let help = refused(folder.path(), "record 3 belongs to another ledger", 2);
     assert!(help.contains("restore only the records of this ledger"), "{help}");
-    // All of another ledger's records, where this one's newest was noted.
+    // All records of another ledger, where the newest record of this one was noted.
     for seq in 1..=4 {
         fs::copy(file(other.path(), seq), file(folder.path(), seq)).unwrap();
     }
@@ -224,7 +224,7 @@ fn records_of_another_ledger_are_refused() {
         help.contains("move record 1, all later records") && help.contains("to start with an empty ledger"),
         "{help}"
     );
-    // The first of this one's are left, and what is reported of them is so.
+    // The first records of this ledger are left, and the report says so.
     let (folder, _log) = ledger(5);
     for seq in 3..=4 {
         fs::copy(file(other.path(), seq), file(folder.path(), seq)).unwrap();
@@ -242,7 +242,7 @@ fn records_of_another_ledger_are_refused() {
 #[test]
 fn replaced_swapped_and_missing_records_are_noticed() {
     let (folder, _log) = ledger(5);
-    // A sound record of the same ledger and place, with other content.
+    // A valid record of the same ledger and position, with other content.
     let good = fs::read(file(folder.path(), 2)).unwrap();
     forge(&file(folder.path(), 2), "id-s2", "id-x");
     refused(folder.path(), "record 3 does not match the record before it", 2);
@@ -256,12 +256,12 @@ fn replaced_swapped_and_missing_records_are_noticed() {
     refused(folder.path(), "record 4 is missing, although record 5 exists", 3);
     fs::write(file(folder.path(), 4), &four).unwrap();
     assert_eq!(read(folder.path()).unwrap().len(), 5);
-    // The newest ones leave no gap behind.
+    // Removing the newest ones leaves no gap.
     fs::remove_file(file(folder.path(), 5)).unwrap();
     fs::remove_file(file(folder.path(), 4)).unwrap();
     let help = refused(folder.path(), "it ends with record 3, but record 5 existed before", 3);
     assert!(help.contains("`pushplan ledger restore --accept-gap --target local`"), "{help}");
-    // What that command does.
+    // The effect of that command.
     let chain = Chain::in_files(folder.path(), "local");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {
@@ -275,7 +275,7 @@ fn replaced_swapped_and_missing_records_are_noticed() {
     assert_eq!(read(folder.path()).unwrap().len(), 5);
 }
 
-/// The file that the help says to remove where more was seen.
+/// The file that the help says to remove if more records were seen.
 fn seen(root: &Path, help: &str) -> PathBuf {
     let file = help.split("remove ").nth(1).and_then(|words| words.split(' ').next());
     root.join(file.expect(help))
@@ -286,11 +286,11 @@ fn a_folder_that_was_emptied_is_no_new_ledger() {
     let (folder, _log) = ledger(3);
     fs::remove_dir_all(folder_of(folder.path())).unwrap();
     let help = refused(folder.path(), "it ends with record 0, but record 3 existed before", 0);
-    // The way out that the help names.
+    // The advice in the help.
     fs::remove_file(seen(folder.path(), &help)).unwrap();
     assert_eq!(read(folder.path()).unwrap(), []);
     FileLog::new(folder.path(), "local").write(&adopt(1, "anew")).unwrap();
-    // Another ledger that was put there is not the one that was seen.
+    // Another ledger in the same place is not the one that was seen.
     let (other, _log) = ledger(2);
     fs::remove_dir_all(folder_of(folder.path())).unwrap();
     fs::rename(folder_of(other.path()), folder_of(folder.path())).unwrap();
@@ -321,7 +321,7 @@ fn what_a_crash_left_behind_is_ignored_and_cleaned() {
     left.iter().for_each(|path| fs::write(path, "half a rec").unwrap());
     assert_eq!(read(folder.path()).unwrap().len(), 2);
     FileLog::new(folder.path(), "local").write(&adopt(3, "c")).unwrap();
-    // Someone may still be writing for the same place; everybody for an earlier one has lost.
+    // Another writer may still be writing for the same position; writers for earlier ones have lost.
     assert_eq!(left.each_ref().map(|path| path.exists()), [false, true, false]);
     FileLog::new(folder.path(), "local").write(&adopt(4, "d")).unwrap();
     assert!(!left[1].exists());
@@ -355,7 +355,7 @@ fn links_and_odd_files_are_refused() {
     fs::remove_file(file(folder.path(), 2)).unwrap();
     fs::rename(&aside, file(folder.path(), 2)).unwrap();
     assert_eq!(read(folder.path()).unwrap().len(), 2);
-    // A project that would have pushplan write elsewhere.
+    // A project that tries to make pushplan write elsewhere.
     for part in [".pushplan/ledger/local", ".pushplan/ledger", ".pushplan"] {
         let (folder, _) = ledger(1);
         let outside = tempfile::tempdir().unwrap();
@@ -395,7 +395,7 @@ fn who_has_followed_the_ledger_makes_a_checkpoint_of_what_they_know() {
     assert_eq!(written.len(), 1, "reading begins there");
     let all = Ledger::replay(other.history().unwrap());
     assert_eq!((&Ledger::replay(written), &all.owned), (&all, &known.owned));
-    // Where another user has written, their record stays and there is no checkpoint.
+    // If another user has written, that record stays and there is no checkpoint.
     let mut known = all;
     write(&mut known, 200);
     other.load(0).unwrap();
@@ -412,7 +412,7 @@ fn reading_begins_at_the_newest_checkpoint() {
     while checkpoints.len() < 2 {
         seq += 1;
         log.write(&adopt(seq, &format!("s{}", seq % 50))).unwrap();
-        // It is asked now and then, and when it is nearly due.
+        // A checkpoint is tried sometimes, and when it is nearly due.
         let known = Ledger::replay(log.load(0).unwrap());
         if (seq % 201 > 197 || seq % 50 == 0) && log.checkpoint(&known, "ada", now()) {
             seq += 1;
@@ -426,12 +426,12 @@ fn reading_begins_at_the_newest_checkpoint() {
     assert_eq!((short.len(), long.len()), (2, 403));
     assert_eq!(Ledger::replay(short), Ledger::replay(long.clone()));
     assert_eq!(log.load(300).unwrap(), long[300..]);
-    // What is older than the checkpoint is needed for history alone.
+    // Records before the checkpoint are needed only for the history.
     fs::write(file(folder.path(), 7), "x").unwrap();
     let log = FileLog::new(folder.path(), "local");
     assert_eq!(log.load(0).unwrap().len(), 2);
     assert!(log.history().expect_err("damaged").message.contains("record 7 is damaged"));
-    // A damaged checkpoint is no place to begin, and no record to pass over either.
+    // Reading neither begins at a damaged checkpoint nor skips it.
     fs::write(file(folder.path(), 402), "x").unwrap();
     let error = FileLog::new(folder.path(), "local").load(0).expect_err("damaged");
     assert!(error.message.contains("record 402 is damaged"), "{error}");

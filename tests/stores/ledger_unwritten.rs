@@ -1,4 +1,5 @@
-//! Results that the ledger could not take are kept in a second place and taken in later, unless they are no news any more.
+//! Results that the ledger could not store are kept in a second place and added later, unless they are outdated by
+//! then.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -42,7 +43,7 @@ fn created(keys: &[&str]) -> Record {
     Record::Outcomes(keys.iter().map(outcome).collect())
 }
 
-/// A run that has made two segments and lost its ledger.
+/// A run that has created two segments and lost its ledger.
 fn lost() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let log = FileLog::new(folder.path(), "local");
@@ -129,7 +130,7 @@ fn what_the_ledger_has_another_id_of_is_told_until_somebody_has_looked() {
     assert_eq!((&*twice.made.address.key, twice.other.as_deref()), ("a", Some("other")));
     assert_eq!(ids(folder.path()), ["other", "id-b"]);
     assert!(twice.file != first && !folder.path().join(&first).exists());
-    // The one that is held is left by itself, and is told again.
+    // The locked one is skipped, and reported again.
     let again = log.take_in().unwrap();
     assert_eq!((again.taken.len(), again.outdated.len(), again.twice.len()), (0, 0, 1));
     fs::remove_file(folder.path().join(&again.twice[0].file)).unwrap();

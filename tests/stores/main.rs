@@ -1,5 +1,4 @@
-//! Ledgers: the commands for them, the files, and the places where one can be kept, each of them real, with one suite of
-//! behaviour over all of them.
+//! Ledgers: their commands, their files, and all real locations, with one test suite for all of them.
 
 mod file;
 mod files;

@@ -34,7 +34,7 @@ fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// A store of its own for a test.
+/// A separate store for a test.
 fn s3_within(port: u16, name: &str, limit: Duration) -> ObjectStore {
     s3_of(port, name, "local", limit)
 }
@@ -78,7 +78,7 @@ fn s3(port: u16, name: &str) -> ObjectStore {
 
 fn google(port: u16, name: &str) -> ObjectStore {
     let endpoint = format!("http://127.0.0.1:{port}");
-    // Nobody is asked who we are.
+    // No credentials are requested.
     let account = r#"{"disable_oauth":true,"client_email":"","private_key":"","private_key_id":""}"#;
     let settings = variables(&[("GOOGLE_BASE_URL", &endpoint), ("GOOGLE_SERVICE_ACCOUNT_KEY", account)]);
     ObjectStore::with(&format!("gs://team/{name}"), "local", settings, LIMIT).expect("a place")
@@ -97,7 +97,7 @@ fn azure(port: u16, name: &str) -> ObjectStore {
     ObjectStore::with(&format!("az://team/{name}"), "local", settings, LIMIT).expect("a place")
 }
 
-/// The bytes of a record, as long as a store looks at them.
+/// The bytes of a record, with the fields that a store reads.
 fn bytes(seq: u64, run: &str) -> Vec<u8> {
     format!(r#"{{"format":1,"tool":"0.1.0","lineage":"one","seq":{seq},"record":{{"forget":["{run}"]}}}}"#).into_bytes()
 }
@@ -111,7 +111,7 @@ async fn create(store: &ObjectStore, seq: u64, bytes: &[u8]) -> Result<(), Appen
     store.create(New { seq, bytes, previous: None, is_checkpoint }).await
 }
 
-/// Writes records, of which some are checkpoints.
+/// Writes records, some of which are checkpoints.
 async fn fill(store: &ObjectStore, places: std::ops::RangeInclusive<u64>, checkpoints: &[u64]) {
     for seq in places {
         let record = if checkpoints.contains(&seq) { checkpoint(seq) } else { bytes(seq, "a") };
@@ -123,7 +123,7 @@ async fn read(store: &ObjectStore, start: Start) -> Vec<u64> {
     store.read(start).await.expect("readable").iter().map(|stored| stored.seq).collect()
 }
 
-/// Puts or removes an object behind a store's back.
+/// Puts or removes an object without the store.
 async fn put(port: u16, key: &str, bytes: Option<&[u8]>) {
     let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().expect("a client");
     let url = format!("http://127.0.0.1:{port}/team/{key}");
@@ -144,7 +144,7 @@ fn said(error: &AppendError) -> &str {
     }
 }
 
-/// What every store does.
+/// The behaviour of every store.
 async fn behaves(open: impl Fn(&str) -> ObjectStore) {
     let (store, other) = (open("plain"), open("plain"));
     for start in [Start::Checkpoint, Start::Newest, Start::At(1), Start::At(5)] {
@@ -160,12 +160,12 @@ async fn behaves(open: impl Fn(&str) -> ObjectStore) {
     let records = store.read(Start::At(2)).await.expect("readable");
     assert_eq!(records[0], Stored { seq: 2, bytes: bytes(2, "a") });
 
-    // Creating an identical record again is no conflict; creating another one is.
+    // Creating an identical record again is not a conflict; creating a different one is.
     create(&other, 7, &bytes(7, "a")).await.expect("it is there");
     assert!(matches!(create(&other, 7, &bytes(7, "b")).await, Err(AppendError::Conflict)));
     assert_eq!(store.read(Start::Newest).await.expect("readable")[0].bytes, bytes(7, "a"));
 
-    // Of many that write at a time, one wins.
+    // Of many concurrent writers, one wins.
     let stores: Vec<_> = (0..8).map(|_| open("plain")).collect();
     let mut writers = tokio::task::JoinSet::new();
     for (number, store) in stores.into_iter().enumerate() {
@@ -228,7 +228,7 @@ fn reading_asks_for_nothing_before_the_last_checkpoint() {
             "{seen:#?}"
         );
 
-        // A writer that has read nothing still passes on where reading begins.
+        // A writer that has read nothing still passes on the start of reading.
         create(&s3(between.port, "linear"), 41, &bytes(41, "a")).await.expect("written");
         between.seen();
         assert_eq!(read(&s3(between.port, "linear"), Start::Checkpoint).await, [37, 38, 39, 40, 41]);
@@ -251,17 +251,17 @@ fn a_note_that_is_gone_damaged_or_behind_hides_nothing() {
         assert_eq!(read(&fresh(), Start::Newest).await, [40]);
         put(port, "notes/local/newest", Some(b"40 38 one\nno digest\n")).await;
         assert_eq!(read(&fresh(), Start::Checkpoint).await, all);
-        // A note that is right about itself, and wrong about a checkpoint.
+        // A valid note with a wrong checkpoint.
         let line = "40 38 one\n";
         let wrong = format!("{line}{}\n", pushplan::digest::Digest::of(line.as_bytes()));
         put(port, "notes/local/newest", Some(wrong.as_bytes())).await;
         assert_eq!(read(&fresh(), Start::Checkpoint).await, all);
-        // One that is behind, with a checkpoint since.
+        // An outdated note, with a newer checkpoint.
         put(port, "notes/local/00000041.json", Some(&checkpoint(41))).await;
         put(port, "notes/local/00000042.json", Some(&bytes(42, "a"))).await;
         assert_eq!(read(&fresh(), Start::Checkpoint).await, [41, 42]);
         assert_eq!(read(&fresh(), Start::Newest).await, [42]);
-        // Others may leave things beside the records.
+        // Other objects may exist next to the records.
         put(port, "notes/local/readme.txt", Some(b"hello")).await;
         put(port, "notes/local/deeper/00000099.json", Some(b"hello")).await;
         assert_eq!(read(&fresh(), Start::Checkpoint).await, [41, 42]);
@@ -288,7 +288,7 @@ fn a_record_that_a_listing_lacks_is_found() {
                     say("200 OK", "", format!("{}{end}", rest.join("<Contents>")).as_bytes())
                 })
             });
-            // The note would show that the last one is lacking.
+            // The note would show that the last one is missing.
             put(port, "listing/local/newest", None).await;
             assert_eq!(read(&s3(between.port, "listing"), Start::At(1)).await, [1, 2, 3, 4, 5], "{lacking}");
         }

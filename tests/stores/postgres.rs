@@ -1,4 +1,4 @@
-//! A ledger in PostgreSQL, against a real server: what is written is there, once, and in order, whoever writes.
+//! A ledger in PostgreSQL, on a real server: every record is stored once and in order, with any number of writers.
 
 mod access;
 mod faults;
@@ -78,7 +78,7 @@ async fn bytes_and_names_of_any_sort_are_kept_as_they_are() {
     assert_eq!(read(&store, Start::Newest).await, [(1, sample.bytes)]);
     let large = Sample { bytes: vec![7; 20 << 20], checksum: Digest::of(b"") };
     create(&PostgresStore::new(&place, "large").expect("a place"), 1, &large, None).await.expect("created");
-    // The words for people can be run as they are.
+    // The statement in the help can be run unchanged.
     let go_on = store.go_on(1);
     let sql = go_on.split('`').nth(1).expect("a statement");
     server.run(sql).await;
@@ -174,7 +174,7 @@ async fn a_server_that_was_restored_from_a_backup_is_noticed_by_who_has_seen_mor
     assert!(error.message.contains("it ends with record 2, but record 3 existed before"), "{error}");
     let help = error.help.expect("help");
     assert!(help.contains("pushplan ledger restore --accept-gap"), "{help}");
-    // What that command does.
+    // The effect of that command.
     let restored = chain().restored().await.expect("two sound records");
     chain().accept_gap(&restored, "ada", jiff::Timestamp::UNIX_EPOCH).await.expect("written");
     assert_eq!(chain().read(0).await.expect("accepted").len(), 3);
@@ -201,7 +201,7 @@ async fn reading_begins_at_the_newest_checkpoint_and_finds_it_by_an_index() {
     let seqs = |records: Vec<(u64, Vec<u8>)>| records.into_iter().map(|(seq, _)| seq).collect::<Vec<_>>();
     assert_eq!(seqs(read(&store, Start::Checkpoint).await), [5, 6]);
     assert_eq!(seqs(read(&store, Start::At(1)).await), [1, 2, 3, 4, 5, 6]);
-    // A checkpoint stands for what came before it.
+    // A checkpoint replaces the records before it.
     server.run("delete from checkpoints.ledger where seq = 2").await;
     assert_eq!(seqs(read(&store, Start::Checkpoint).await), [5, 6]);
 
@@ -211,7 +211,7 @@ async fn reading_begins_at_the_newest_checkpoint_and_finds_it_by_an_index() {
     let long = PostgresStore::new(&server.place("checkpoints"), "long").expect("a place");
     assert_eq!(read(&long, Start::Checkpoint).await.len(), 101);
     let admin = server.admin("ledgers").await;
-    // Its session ends, and so its counts are told.
+    // At the end of its session, its counts are reported.
     drop(long);
     let mut counts = (0, 0);
     for _ in 0..100 {
@@ -228,7 +228,7 @@ async fn reading_begins_at_the_newest_checkpoint_and_finds_it_by_an_index() {
     assert!(counts.0 < 300 && counts.1 > 0, "rows read and uses of the index: {counts:?}");
 }
 
-/// Appends until it has created so many records, whatever others do meanwhile.
+/// Appends until it has created this number of records, regardless of other writers.
 async fn write(store: PostgresStore, name: usize, count: usize) {
     let mut created = 0;
     while created < count {
@@ -243,13 +243,13 @@ async fn write(store: PostgresStore, name: usize, count: usize) {
     }
 }
 
-/// The checksum that a record ends in.
+/// The checksum at the end of a record.
 fn checksum(bytes: &[u8]) -> Digest {
     let text = str::from_utf8(bytes).expect("UTF-8");
     Digest::of(text.rsplit_once(",\"checksum\"").expect("its end").0.as_bytes())
 }
 
-/// Eight writers, and readers who see no gap at any time.
+/// Eight writers, and readers that never see a gap.
 async fn contend(port: u16, schema: &str) {
     let store = |schema: &str| PostgresStore::new(&place(port, schema), "prod").expect("a place");
     let writers: Vec<_> = (0..8).map(|name| tokio::spawn(write(store(schema), name, 20))).collect();
@@ -328,6 +328,6 @@ fn a_store_outlives_what_drove_its_connection() {
     let samples = runtime().block_on(fill(&store, 1));
     let idle = runtime();
     assert_eq!(idle.block_on(read(&store, Start::Newest)), numbered(&samples));
-    // The connection is in `idle`, which nobody drives now.
+    // The connection belongs to `idle`, which is not driven now.
     assert_eq!(runtime().block_on(read(&store, Start::Newest)), numbered(&samples));
 }

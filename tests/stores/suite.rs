@@ -1,4 +1,4 @@
-//! What every place of a ledger has to do, whoever keeps it.
+//! The required behaviour of every ledger location.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,26 +11,26 @@ use pushplan::ledger::store::{New, Pending, Start, Store, Stored, Unread};
 use pushplan::ledger::{Adopted, AppendError, Chain, Entry, Ledger, Log, Position, Record, Seq};
 use serde_json::json;
 
-/// A place where ledgers can be kept.
+/// A location for ledgers.
 pub trait Place: Sync {
-    /// The store of a target, as a process of its own would open it.
+    /// The store of a target, as a separate process would open it.
     fn open(&self, target: &str) -> Arc<dyn Store>;
 
-    /// Puts other bytes in the place of a record behind the store's back, or takes it away.
+    /// Replaces or removes the bytes of a record without the store.
     fn tamper<'a>(&'a self, target: &'a str, seq: Seq, bytes: Option<&'a [u8]>) -> Pending<'a, ()>;
 
-    /// Whether the place itself has a note of its newest record, for those who have never been there.
+    /// Whether the location itself has a note of its newest record, for machines that have never read it.
     fn notes_the_newest(&self) -> bool {
         true
     }
 
-    /// Whether records from before a checkpoint are named by what they hold, so nothing else can be put in their place.
+    /// Whether records before a checkpoint are named by their content, so that they cannot be replaced.
     fn seals_the_past(&self) -> bool {
         false
     }
 }
 
-/// One ledger in a place, with a folder for what cannot be written.
+/// One ledger in a location, with a folder for records that cannot be written.
 struct Book<'p> {
     place: &'p dyn Place,
     target: String,
@@ -50,7 +50,7 @@ impl<'p> Book<'p> {
         Chain::new(store, self.folder.path(), &self.target)
     }
 
-    /// With so many records.
+    /// Creates a ledger with this number of records.
     async fn filled(place: &'p dyn Place, target: &str, records: Seq) -> Self {
         let book = Self::new(place, target);
         let chain = book.chain();
@@ -157,7 +157,7 @@ pub async fn of_many_writers_one_gets_each_place(place: &dyn Place) {
     assert_eq!(found, all);
 }
 
-/// A store whose answers to a creation are lost on their way, and that takes its time.
+/// A slow store whose responses to creations are lost.
 #[derive(Debug)]
 struct Forgetful {
     store: Arc<dyn Store>,
@@ -205,7 +205,7 @@ pub async fn a_record_whose_answer_was_lost_is_known_again(place: &dyn Place) {
     assert!(matches!(chain.append(&entry).await, Err(AppendError::Unknown(_))));
     assert!(matches!(chain.append(&entry).await, Err(AppendError::Unknown(_))));
     chain.append(&entry).await.expect("its own record");
-    // Who comes second at the same place does not take the first one's for its own.
+    // The second writer at a position does not take the first one's record for its own.
     assert!(matches!(book.chain().append(&adopt(1, "a")).await, Err(AppendError::Conflict)));
     assert_eq!(book.stored().await.len(), 1);
 }
@@ -235,7 +235,7 @@ pub async fn damage_is_found_and_told(place: &dyn Place) {
     assert!(book.refused().await.contains("record 2 is damaged"));
     book.place.tamper(&book.target, 2, Some(second)).await;
     assert_eq!(book.chain().read(0).await.expect("sound again").len(), 4);
-    // One that is gone, and one that stands where another belongs.
+    // A missing record, and a record at the position of another.
     book.place.tamper(&book.target, 3, Some(second)).await;
     let told = book.refused().await;
     assert!(told.contains("record 3 is in the wrong place"), "{told}");
@@ -254,7 +254,7 @@ pub async fn an_end_that_is_gone_is_missed(place: &dyn Place) {
     assert!(gone.message.contains(expected) && gone.help.is_some_and(|help| help.contains("record is 2")));
     assert!(chain.history().await.expect_err("it is gone").message.contains(expected));
     assert!(chain.facts().await.expect_err("it is gone").message.contains(expected));
-    // A machine that has never seen it.
+    // A machine that has never read it.
     let stranger = Book::new(place, "end");
     if place.notes_the_newest() {
         assert!(stranger.refused().await.contains(expected));
@@ -274,7 +274,7 @@ pub async fn a_restored_place_goes_on_with_a_gap(place: &dyn Place) {
     let restored = chain.restored().await.expect("what is there");
     assert_eq!((restored.ledger.seq, restored.seen), (2, 4));
     chain.accept_gap(&restored, "ada", now()).await.expect("a gap");
-    // Neither here, nor where more was seen, nor on a new machine is anything missed.
+    // Nothing is reported missing here, on the machine that has read more, or on a new one.
     for machine in [&book, &other, &Book::new(place, "gap")] {
         let ledger = Ledger::replay(machine.chain().read(0).await.expect("it is accepted"));
         assert_eq!((ledger.seq, ledger.owned.len()), (3, 2));
@@ -298,7 +298,7 @@ pub async fn a_later_format_and_another_ledger_are_told(place: &dyn Place) {
     assert!(told.contains("another ledger") || told.contains("does not follow"), "{told}");
 }
 
-/// A record with the checksum that belongs to it.
+/// A record with its matching checksum.
 fn sealed(text: &str) -> String {
     let at = text.rfind(",\"checksum\":\"").expect("a checksum");
     let body = &text[..at];
@@ -321,7 +321,7 @@ pub async fn reading_begins_at_the_newest_checkpoint(place: &dyn Place) {
     assert_eq!(short, all[7..]);
     assert_eq!(Ledger::replay(short), Ledger::replay(all.clone()));
     assert_eq!(book.chain().read(3).await.expect("an older place"), all[3..]);
-    // What came before is not looked at any more.
+    // Earlier records are not read any more.
     let old = book.stored().await[2].bytes.clone();
     book.place.tamper(&book.target, 3, Some(&old[..old.len() / 2])).await;
     assert_eq!(book.chain().read(0).await.expect("sound since"), all[7..]);
@@ -358,7 +358,7 @@ pub async fn readers_see_whole_records_while_others_write(place: &dyn Place) {
     }
 }
 
-/// All of it as tests, over a place.
+/// The whole suite as tests of a location.
 #[macro_export]
 macro_rules! behaves {
     ($place:expr) => {

@@ -1,4 +1,4 @@
-//! Answers that are lost, servers that refuse, are slow or are not there.
+//! Lost responses, and servers that refuse, are slow or do not exist.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use pushplan::ledger::store::{Start, Store};
 
 use super::places::{Cut, Daemon, Proxy, TIP, Team, create, fill, git, read, stored, url, why_unread};
 
-/// A store whose pushes meet these, after its first record. Git may take so many seconds.
+/// A store whose pushes meet these faults, after its first record. `limit` is git's time limit in seconds.
 async fn through(team: &Team, daemon: &Daemon, cuts: &'static [Cut], limit: u64) -> (Proxy, GitStore) {
     let (clone, direct) = team.member("proxied");
     fill(&direct, &["a"]).await;
@@ -55,7 +55,7 @@ async fn a_server_that_dies_after_the_update_has_the_record() {
     let team = Team::new();
     let (_, store) = team.member("ada");
     fill(&store, &["a"]).await;
-    // The ref has moved, and the one who would say so is killed.
+    // The ref has moved, and the process that would report it is killed.
     team.hook("post-receive", "kill -9 $PPID; sleep 0.2");
     create(&store, 2, "b").await.expect("it is found there");
     team.no_hook("post-receive");
@@ -139,7 +139,7 @@ async fn writers_that_are_killed_at_any_moment_leave_one_line_of_records() {
         tokio::spawn(async move {
             let mut written = Vec::new();
             for round in 0..12_u64 {
-                // As a new process would: nothing is known, and git is ended together with it.
+                // Like a new process: nothing is known, and git is ended with it.
                 let store = GitStore::new(&clone, None, "prod");
                 let what = format!("by {writer} in {round}");
                 let life = unit * u32::try_from(1 + (round * 7 + writer as u64 * 3) % 24).expect("a small number") / 2;

@@ -80,7 +80,7 @@ impl Team {
         self.path().join(name)
     }
 
-    /// A new clone, and the store that runs in it.
+    /// A new clone, and a store in it.
     pub fn member(&self, name: &str) -> (PathBuf, GitStore) {
         let clone = self.clone_of(&self.url(), name, &[]);
         let store = GitStore::new(&clone, None, "prod");
@@ -100,13 +100,13 @@ impl Team {
         fs::remove_file(self.server().join("hooks").join(name)).expect("a hook");
     }
 
-    /// What the server has at the ref.
+    /// The commit at the server's ref.
     pub fn tip(&self) -> Option<String> {
         let (is_ok, out, _) = try_git(&self.server(), &["rev-parse", "--verify", "-q", TIP]);
         is_ok.then(|| out.trim().to_owned())
     }
 
-    /// Puts another tree on the server: each file of the newest commit but for what the change does to it.
+    /// Replaces the tree on the server: all files of the newest commit, changed by `change`.
     pub fn damage(&self, change: impl Fn(&Path)) {
         self.damage_at(TIP, change);
     }
@@ -132,7 +132,7 @@ impl Team {
     }
 }
 
-/// Everybody who opens the ledger has a clone of their own.
+/// Every user of the ledger has a separate clone.
 impl Place for Team {
     fn open(&self, target: &str) -> Arc<dyn Store> {
         static NEXT: AtomicUsize = AtomicUsize::new(1);
@@ -161,7 +161,7 @@ impl Place for Team {
     }
 }
 
-/// The bytes of a record, made like those of a ledger.
+/// The bytes of a record, in the form of a ledger's.
 pub fn bytes(seq: u64, what: &str) -> Vec<u8> {
     let kind = if what.contains("checkpoint") { "checkpoint" } else { "forget" };
     let body = format!("{{\"format\":1,\"seq\":{seq},\"record\":{{\"{kind}\":[\"{what}\"]}}");
@@ -177,7 +177,7 @@ pub async fn create(store: &dyn Store, seq: u64, what: &str) -> Result<(), Appen
     store.create(New { seq, bytes: &bytes(seq, what), previous: None, is_checkpoint }).await
 }
 
-/// Records of these contents, from 1 on.
+/// Creates records with these contents, from 1 on.
 pub async fn fill(store: &dyn Store, contents: &[&str]) {
     for (seq, what) in (1..).zip(contents) {
         create(store, seq, what).await.unwrap_or_else(|error| panic!("record {seq}: {error:?}"));
@@ -195,7 +195,7 @@ pub async fn why_unread(store: &dyn Store) -> String {
     }
 }
 
-/// `git daemon` on a port of its own; nothing where this git has none.
+/// `git daemon` on its own port; `None` if this git has none.
 pub struct Daemon {
     child: Child,
     pub port: u16,
@@ -237,24 +237,24 @@ pub fn url(port: u16) -> String {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // The wrapper `git` passes a signal that it can hear on to the daemon; SIGKILL it cannot hear.
+        // The wrapper `git` passes on signals that it can handle to the daemon; it cannot handle SIGKILL.
         let _ = Command::new("sh").args(["-c", &format!("kill {}", self.child.id())]).status();
         let _ = self.child.wait();
     }
 }
 
-/// What a proxy does with a connection that pushes.
+/// The proxy's action for a connection that pushes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// Lets it pass.
     Nothing,
-    /// Ends it once what was asked has been handed on, before the answer.
+    /// Ends it after the request was passed on, before the answer.
     Answer,
-    /// Never hands anything on and keeps the connection.
+    /// Passes nothing on and keeps the connection open.
     Silence,
 }
 
-/// A proxy in front of a server. The first connections that push meet what is given for them.
+/// A proxy in front of a server. The first connections that push meet the given actions.
 pub struct Proxy {
     pub port: u16,
     pub pushes: Arc<AtomicUsize>,
@@ -277,7 +277,7 @@ impl Proxy {
 }
 
 fn pass(mut client: TcpStream, to: u16, cuts: &[Cut], counted: &AtomicUsize) -> Option<()> {
-    // The first line of git's own protocol: four digits and what is asked for.
+    // The first line of git's own protocol: four digits and the request.
     let mut head = [0; 4];
     client.read_exact(&mut head).ok()?;
     let length = usize::from_str_radix(str::from_utf8(&head).ok()?, 16).ok()?;
@@ -298,7 +298,7 @@ fn pass(mut client: TcpStream, to: u16, cuts: &[Cut], counted: &AtomicUsize) -> 
     let (mut from_server, mut to_client) = (server.try_clone().ok()?, client.try_clone().ok()?);
     let back = thread::spawn(move || -> Option<()> {
         if cut == Cut::Answer {
-            // What the server has is told; what it says of the push is not.
+            // The refs of the server are passed on; its answer to the push is not.
             loop {
                 let mut head = [0; 4];
                 from_server.read_exact(&mut head).ok()?;
@@ -406,7 +406,7 @@ fn answer(client: &TcpStream, backend: &Path, root: &Path, password: &str) -> Op
     to_client.write_all(&out[end + 4..]).ok()
 }
 
-/// Every file beneath a folder with its bytes and its mode, but for those whose path has one of these in it.
+/// Every file in a folder with its bytes and its mode, except for paths that contain one of these.
 pub fn files(folder: &Path, but: &[&str]) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];

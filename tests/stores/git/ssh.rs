@@ -16,7 +16,7 @@ use pushplan_testing::missing;
 use super::places::{Team, create, read, stored, why_unread};
 use crate::suite::Place;
 
-// What has to do with who gets through; the rest is the same as with any other server, and ssh takes its time.
+// The tests about access; the others are the same as with any other server, and ssh is slow.
 crate::behaves!(@ Server::start(),
     what_is_appended_is_read_back_by_anybody, a_place_is_taken_once, a_record_whose_answer_was_lost_is_known_again);
 
@@ -34,7 +34,7 @@ impl Drop for Server {
     }
 }
 
-/// Where the server's program is: it wants to be started by its whole path.
+/// The path of the server's program, which has to be started by its full path.
 fn program() -> Option<PathBuf> {
     let found = ["/usr/sbin/sshd", "/usr/local/sbin/sshd"].map(PathBuf::from).into_iter().find(|path| path.exists());
     if found.is_none() {
@@ -71,7 +71,7 @@ impl Server {
              MaxStartups 100\n"
         );
         fs::write(at("sshd_config"), settings).expect("a file");
-        // A server that root starts has a folder for those of its processes that may do nothing.
+        // A server that root starts needs a folder for its unprivileged processes.
         let _ = fs::create_dir_all("/run/sshd");
         let log = fs::File::create(at("log")).expect("a file");
         let mut sshd = Command::new(program);
@@ -91,7 +91,7 @@ impl Server {
         format!("ssh://{}@127.0.0.1:{}{}", said("id", &["-un"]), self.port, self.team.server().display())
     }
 
-    /// How ssh is started by someone with one of the keys.
+    /// The ssh command for a user with one of the keys.
     fn ssh(&self, key: &str) -> String {
         let folder = self.team.path().display();
         format!(
@@ -99,7 +99,7 @@ impl Server {
         )
     }
 
-    /// A clone whose settings say how ssh is started.
+    /// A clone whose settings contain the ssh command.
     fn clone(&self) -> PathBuf {
         static NEXT: AtomicUsize = AtomicUsize::new(1);
         let name = format!("clone-{}", NEXT.fetch_add(1, Ordering::Relaxed));
@@ -131,7 +131,7 @@ async fn who_may_not_in_is_told_and_asked_for_nothing() {
     super::git(&clone, &["config", "core.sshCommand", &server.ssh("eve")]);
     let why = why_unread(&GitStore::new(&clone, None, "prod")).await;
     assert!(why.contains("permission was denied") && why.contains("may read and push there"), "{why}");
-    // Without settings of the user's, nobody is asked whether the server is the right one.
+    // Without the user's settings, ssh does not ask whether to trust the server.
     super::git(&clone, &["config", "--unset", "core.sshCommand"]);
     let why = why_unread(&GitStore::new(&clone, None, "prod")).await;
     assert!(why.contains("this machine has no key of the server") && why.contains("known_hosts"), "{why}");

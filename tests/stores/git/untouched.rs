@@ -1,4 +1,4 @@
-//! The user's repository is as it was before.
+//! The user's repository is left unchanged.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use pushplan::ledger::store::{Start, Store};
 
 use super::places::{Team, create, file, files, fill, git, read, stored, try_git};
 
-/// What a user can tell of a repository.
+/// The state of a repository as a user sees it.
 fn seen(clone: &Path) -> Vec<String> {
     let text = |bytes: Option<Vec<u8>>| format!("{:?}", bytes.as_deref().map(Digest::of));
     let at = clone.join(".git");
@@ -24,7 +24,7 @@ fn seen(clone: &Path) -> Vec<String> {
     ] {
         seen.push(git(clone, args));
     }
-    // Who has git note all refs of the server has it note these as well.
+    // If git is set to fetch all refs of the server, it fetches these too.
     let own = ["/objects/", "/refs/pushplan-seen", "/refs/mirror/pushplan"];
     seen.extend(
         files(clone, &own).into_iter().map(|(path, bytes)| format!("{} {}", path.display(), Digest::of(&bytes))),

@@ -1,4 +1,4 @@
-//! What happens where a store, or the way to it, fails.
+//! Failures of a store, or of the connection to it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -33,7 +33,7 @@ fn a_record_whose_answer_was_lost_is_looked_for_and_created_once() {
             between.seen().into_iter().filter(|line| line.starts_with("PUT") && line.contains("00000002")).count();
         assert_eq!(puts, 1, "a create is never tried again");
         assert_eq!(read(&store, Start::Checkpoint).await, [1, 2]);
-        // Another user's record is there, and the answer that says so is lost.
+        // Another user's record exists, and the answer about it is lost.
         assert!(matches!(create(&store, 2, &bytes(2, "b")).await, Err(AppendError::Conflict)));
     });
 }
@@ -47,7 +47,7 @@ fn a_record_that_may_still_come_is_unknown() {
         assert!(matches!(error, AppendError::Unknown(_)), "{error:?}");
         let why = said(&error);
         assert!(why.contains("s3://team/lost/local/00000001.json") && why.contains("may still be written"), "{why}");
-        // One that comes while it is looked for was written.
+        // A record that arrives during the check was written.
         let between = losing(port, 1, |port, asked| {
             let asked = asked.clone();
             thread::spawn(move || {
@@ -66,7 +66,7 @@ fn a_refusal_that_wrote_nothing_is_definite() {
     run(async {
         type Refuse = fn(u16, &Asked) -> Option<Vec<u8>>;
         let refusals: [(Refuse, usize); 3] = [
-            // S3 says so when two write at a time, though neither may have written.
+            // S3 answers this for concurrent writes, although neither may have been written.
             (|_, _| say("409 Conflict", "", b"<Error><Code>ConditionalRequestConflict</Code></Error>"), 3),
             (|_, _| say("503 Slow Down", "", b"<Error><Code>SlowDown</Code></Error>"), 3),
             (|_, _| say("400 Bad Request", "", b"<Error><Code>EntityTooLarge</Code></Error>"), 1),
@@ -129,7 +129,7 @@ fn a_store_that_does_not_answer_keeps_nobody_waiting() {
         let error = create(&s3_within(silent, "slow", limit), 1, &bytes(1, "a")).await.expect_err("silence");
         assert!(matches!(error, AppendError::NotWritten(_)), "nothing of it was sent: {error:?}");
 
-        // It falls silent in the middle of a create.
+        // It stops answering in the middle of a creation.
         let between = losing(port, 1, |_, _| {
             thread::sleep(Duration::from_secs(30));
             None
@@ -143,7 +143,7 @@ fn a_store_that_does_not_answer_keeps_nobody_waiting() {
 #[test]
 fn a_place_that_cannot_be_reached_says_what_to_check() {
     run(async {
-        // A port where nobody listens any more.
+        // A port without a listener.
         let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound").port();
         for (store, checked) in [
             (s3(port, "far"), ["AWS_REGION", "AWS_ENDPOINT_URL"]),
@@ -185,7 +185,7 @@ fn a_bucket_that_is_not_there_is_no_empty_ledger() {
 #[test]
 fn no_secret_is_in_any_message() {
     run(async {
-        // Where a signature does not match, S3 repeats what was signed.
+        // If a signature does not match, S3 repeats the signed text.
         let port = serve(|asked| {
             let token = asked.header("x-amz-security-token").unwrap_or_default();
             let body = format!(

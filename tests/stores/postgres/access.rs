@@ -1,4 +1,4 @@
-//! Who may connect, over what, and what those are told who may not.
+//! Access to the database, its encryption, and the error messages without access.
 
 use std::fs;
 use std::io::Write;
@@ -16,7 +16,7 @@ fn store(place: &str) -> PostgresStore {
     PostgresStore::new(place, "prod").expect("a place")
 }
 
-/// Why a place is not read, and what helps; without any password.
+/// The error and the help for an unreadable location, without any password.
 async fn unread(store: &PostgresStore) -> (String, String) {
     match store.read(Start::Newest).await {
         Err(Unread::Failed { why, help: Some(help) }) => {
@@ -31,7 +31,7 @@ async fn unread(store: &PostgresStore) -> (String, String) {
 async fn a_server_must_be_the_one_that_its_authority_says() {
     let Some(server) = Server::shared() else { return };
     let Server { port, root, other, .. } = server;
-    // This database is only for those who encrypt.
+    // This database accepts only encrypted connections.
     let at = |host: &str, query: &str| store(&format!("postgres://keeper:hunter2@{host}:{port}/encrypted/tls?{query}"));
     let samples = fill(&at("localhost", &format!("sslmode=verify-full&sslrootcert={root}")), 1).await;
     for (host, query) in [
@@ -82,7 +82,7 @@ async fn who_may_not_make_the_table_is_given_what_to_run() {
     create(&store, 1, &sample, None).await.expect("created");
     assert_eq!(read(&store, Start::Checkpoint).await, [(1, sample.bytes)]);
 
-    // A table that is there, and not for everybody.
+    // An existing table without rights for everybody.
     let samples = fill(&store_in(server, "of_keeper"), 1).await;
     let store = guest("of_keeper");
     let (why, help) = unread(&store).await;
@@ -95,7 +95,7 @@ async fn who_may_not_make_the_table_is_given_what_to_run() {
     assert_eq!(read(&store, Start::Checkpoint).await, numbered(&samples));
     create(&store, 2, &Sample::new("second", previous), previous).await.expect("created");
 
-    // A schema in which one may make tables, though not schemas.
+    // A schema that allows creating tables, but no schemas.
     server.run("create schema prepared; grant all on schema prepared to guest").await;
     fill(&guest("prepared"), 1).await;
 }
@@ -114,10 +114,10 @@ async fn a_wrong_or_missing_password_and_a_wrong_database_are_told_without_the_p
     assert!(matches!(&result, Err(AppendError::NotWritten(why)) if !why.contains("hunter")), "{result:?}");
 }
 
-/// Where the tests below find the place that they are to read.
+/// The variable with the location that the tests below read.
 const PLACE: &str = "PUSHPLAN_TEST_PLACE";
 
-/// Not a test by itself: it is run by the next one, with an environment of its own.
+/// Not a test by itself: the next one runs it, with its own environment.
 #[tokio::test]
 async fn reads_the_place_that_it_is_given() {
     let Ok(place) = std::env::var(PLACE) else { return };
@@ -152,7 +152,7 @@ fn the_password_comes_from_the_environment_or_a_file() {
     assert!(told(&[("PGPASSWORD", "hunter2"), ("PGHOST", "127.0.0.1"), ("PGPORT", &port)]).contains("read 0"));
     let other = told(&[("PGPASSWORD", "hunter2"), ("PGHOST", "127.0.0.1")]);
     assert!(other.contains(&format!("set PGHOST=127.0.0.1 and PGPORT={port}")), "{other}");
-    // Whoever edits the place in the project file gets no password that was meant for another server.
+    // A user who edits the location in the project file gets no password that was meant for another server.
     let other = told(&[("PGPASSWORD", "hunter2"), ("PGHOST", "db.example")]);
     assert!(other.contains("PGPASSWORD was not used") && other.contains("set PGHOST=127.0.0.1"), "{other}");
     let named = file.to_str().expect("UTF-8");

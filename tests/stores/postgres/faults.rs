@@ -1,4 +1,4 @@
-//! What is lost on the way, and servers that are slow, gone, back again or not what they were.
+//! Lost messages, and servers that are slow, gone, restarted or replaced.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,7 +15,7 @@ use super::records::{Sample, create, fill, not_written, numbered, read, store_in
 
 const HASTE: Patience = Patience { connect: Duration::from_secs(5), whole: Duration::from_secs(5) };
 
-/// A store whose next so many creates meet a fault, and the same place without it, with one record.
+/// A store whose next `times` creations meet a fault, and the same location without the fault, with one record.
 async fn spoiled(server: &Server, schema: &str, fault: Fault, times: usize) -> (PostgresStore, PostgresStore, Proxy) {
     let sound = store_in(server, schema);
     fill(&sound, 1).await;
@@ -38,7 +38,7 @@ async fn a_record_whose_request_or_answer_is_lost_is_created_once() {
         let (store, sound, proxy) = spoiled(server, schema, fault, 1).await;
         let (mine, first) = second();
         create(&store, 2, &mine, Some(&first.checksum)).await.expect(schema);
-        // What is late comes now, and finds its place taken.
+        // The late request arrives now, and finds its position taken.
         tokio::time::sleep(Duration::from_secs(if fault == Fault::Late { 2 } else { 0 })).await;
         assert!(proxy.met.load(Ordering::SeqCst) > 0, "the fault was met");
         assert_eq!(read(&sound, Start::At(2)).await, [(2, mine.bytes)], "{fault:?}");
@@ -158,7 +158,7 @@ async fn a_record_outlives_a_crash_also_where_the_server_answers_early() {
     server.order("restart");
     let store = store_in(&server, "durable");
     let mut samples = fill(&store, 1).await;
-    // What came before may have been brought to the disk by whatever the server does at its start.
+    // Earlier records may have been flushed by the server's own work after its start.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let last = Sample::new("last", Some(&samples[0].checksum));
     create(&store, 2, &last, Some(&samples[0].checksum)).await.expect("created");
@@ -192,7 +192,7 @@ async fn a_place_that_cannot_be_reached_is_named_with_what_to_check() {
     assert_eq!(why, format!("postgres://keeper@127.0.0.1:{closed}/ledgers/s cannot be reached: Connection refused"));
     assert!(help.contains("check that the server runs"), "{help}");
 
-    // It takes the connection and never says a word.
+    // It accepts the connection and never answers.
     let mute = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = mute.local_addr().expect("an address").port();
     let store = PostgresStore::new(&place(port, "s"), "prod").expect("a place").patience(HASTE);

@@ -1,4 +1,4 @@
-//! Something between a store and its server that loses what it carries.
+//! A proxy between a store and its server that loses messages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,22 +7,22 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What happens to a request that creates a record.
+/// The fault for a request that creates a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// It never arrives.
     RequestLost,
-    /// It arrives and is done; nobody hears of it.
+    /// It arrives and is carried out; the response is lost.
     AnswerLost,
-    /// It arrives when its sender has long given up.
+    /// It arrives long after its sender has given up.
     Late,
-    /// It arrives and is done, and nothing goes through from then on.
+    /// It arrives and is carried out, and nothing passes from then on.
     AnswerLostForGood,
     /// It never arrives, and the connection stays open.
     Swallowed,
 }
 
-/// A proxy on a port of its own. The first so many requests that create a record meet the fault.
+/// A proxy on its own port. The first requests that create a record meet the fault.
 pub struct Proxy {
     pub port: u16,
     pub met: Arc<AtomicUsize>,

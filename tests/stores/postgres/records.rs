@@ -11,7 +11,7 @@ pub fn store_in(server: &Server, schema: &str) -> PostgresStore {
     PostgresStore::new(&server.place(schema), "prod").expect("a place")
 }
 
-/// A record that ends in its checksum, as every record does.
+/// A record that ends with its checksum, like every record.
 #[derive(Clone, Debug)]
 pub struct Sample {
     pub bytes: Vec<u8>,
@@ -37,7 +37,7 @@ pub async fn create(
     store.create(New { seq, bytes: &sample.bytes, previous, is_checkpoint: false }).await
 }
 
-/// Creates the first records, each behind the one before it.
+/// Creates the first records, each after the previous one.
 pub async fn fill(store: &dyn Store, count: u64) -> Vec<Sample> {
     let mut samples: Vec<Sample> = Vec::new();
     for seq in 1..=count {
@@ -49,13 +49,13 @@ pub async fn fill(store: &dyn Store, count: u64) -> Vec<Sample> {
     samples
 }
 
-/// The records that are there from a place on, with their numbers.
+/// The existing records from a position on, with their numbers.
 pub async fn read(store: &dyn Store, start: Start) -> Vec<(u64, Vec<u8>)> {
     let records = store.read(start).await.expect("readable");
     records.into_iter().map(|stored| (stored.seq, stored.bytes)).collect()
 }
 
-/// What samples are as records.
+/// Samples as records.
 pub fn numbered(samples: &[Sample]) -> Vec<(u64, Vec<u8>)> {
     (1..).zip(samples.iter().map(|sample| sample.bytes.clone())).collect()
 }
