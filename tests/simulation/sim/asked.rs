@@ -1,4 +1,4 @@
-//! What people do about what a plan leaves to them. What they are asked for no reason is wrong.
+//! The reactions of people to the questions and manual steps of a plan. A question without a reason is a violation.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use super::time;
 use super::world::World;
 
 impl World {
-    /// A person does what a plan leaves to people; says whether there was anything to do.
+    /// Performs the manual step of a plan; returns whether there was anything to do.
     pub fn act(&mut self, address: &Address, action: Action, reason: &Reason, done: &mut BTreeSet<Address>) -> bool {
         let now = self.now;
         match reason {
@@ -64,7 +64,7 @@ impl World {
                         matches!(object.origin, Origin::Ours(_)) && object.is_live() && !object.forgotten
                     })
                 };
-                // In a gap of the ledger, it may be another one than the ledger knows.
+                // In a gap of the ledger, it may be another object than the one in the ledger.
                 let is_known = self.log.ledger.gap.is_none() && ids.iter().any(is_ours);
                 if is_known || self.service.has_given(address) {
                     self.violated(format!("{address} collides with what we made ourselves: {ids:?}"));
@@ -87,7 +87,7 @@ impl World {
                 self.note(|| format!("a person gives {address} a later time"));
                 let later = now + 100_000 * time::MINUTE;
                 self.project.change(address, &mut self.dice, later);
-                // It is another message by now.
+                // It is a different message now.
                 self.service.successors.remove(address);
                 true
             }
@@ -110,9 +110,9 @@ impl World {
         }
     }
 
-    /// A person says what became of a creation in an unknown state.
+    /// A person confirms the result of a creation in an unknown state.
     fn resolve_creation(&mut self, address: &Address, candidates: &[String]) {
-        // What the plan saw may be gone since, or known from another answer: people do without it.
+        // The objects in the plan may be gone since, or known from another answer: people then answer without them.
         let is_known = |id: &String| self.log.ledger.owned.values().any(|owned| owned.id == *id);
         let is_as_planned = candidates.iter().all(|id| self.is_there(id) && !is_known(id));
         if let Some(why) = self.is_known_anyway(address).filter(|_| is_as_planned) {
@@ -135,7 +135,7 @@ impl World {
             Some((id, begun)) => {
                 let is_unread = kinds::api(address).lifecycle(self.level).read == Read::LedgerOnly;
                 let is_it = || intended.is_none_or(|spec| self.service.has(address, &id, &self.wire(address, &spec)));
-                // In a gap of the ledger, another one may have taken its place, which nobody can read but a person.
+                // In a gap of the ledger, another one may have replaced it, which only a person can read.
                 if ledger.gap.is_some() && is_unread && !begun && !is_it() {
                     self.note(|| format!("a person removes {id}, which says something else than {address} was to say"));
                     self.remove(&id);
@@ -153,8 +153,8 @@ impl World {
         }
     }
 
-    /// A person says what was created for an address in a gap of the ledger. If nobody can read what it says, and it differs from
-    /// what is declared, a person takes it away first.
+    /// A person confirms what was created for an address in a gap of the ledger. If the API cannot read it, and it
+    /// differs from the declaration, the person deletes it first.
     fn look_into_gap(&mut self, address: &Address) {
         let (now, ledger) = (self.now, Rc::clone(&self.log.ledger));
         self.service.advance(now);
@@ -199,7 +199,7 @@ impl World {
         records.into_iter().for_each(|record| self.log.say(record, time::stamp(now)));
     }
 
-    /// The address under which the ledger knows something that has another key by now.
+    /// The address in the ledger of a resource that has another key now.
     fn known_as(&self, address: &Address) -> Address {
         let before = self.project.units.get(address).and_then(|unit| unit.renamed_from.as_ref());
         let before = before.map(|key| Address::new(address.kind, key.clone()));
@@ -207,13 +207,13 @@ impl World {
         before.filter(|before| !is_known(address) && is_known(before)).unwrap_or_else(|| address.clone())
     }
 
-    /// Why nothing about an open creation is unconfirmed in truth: nothing is there that it could have made, or one
-    /// thing that can be nothing else.
+    /// Why the result of an open creation is in fact certain: nothing exists that it could have created, or one object
+    /// that can be nothing else.
     fn is_known_anyway(&self, address: &Address) -> Option<String> {
         let ledger = &self.log.ledger;
         let intent = &ledger.open.get(address)?.intent;
         let spec = intent.spec.as_ref()?;
-        // In a gap of the ledger, another one may have taken its place.
+        // In a gap of the ledger, another one may have replaced it.
         if ledger.gap.is_some() {
             return None;
         }
@@ -239,7 +239,7 @@ impl World {
                     _ => None,
                 }
             }
-            // A list does not show what was sent.
+            // A list does not contain sent messages.
             "scheduled_pushes" | "experiments" => None,
             _ => Some(format!("{address} is in doubt, and can be made again")),
         }
@@ -255,7 +255,7 @@ impl World {
         }
     }
 
-    /// Tags and channels that stand where something is declared.
+    /// Removes tags and channels that are in the way of declared ones.
     fn make_room(&mut self, address: &Address) {
         let now = self.now;
         let last = address.key.rsplit('/').next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Backups: a service, or a ledger, that becomes what it was some time ago.
+//! Backups: a service, or a ledger, returns to an earlier state.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use super::tally::Fault;
 use super::time::{self, MINUTE, SECOND};
 use super::world::World;
 
-/// What a backup did not have.
+/// The objects that a backup did not contain.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Undone {
     pub created: usize,
@@ -21,8 +21,8 @@ pub struct Undone {
 }
 
 impl Service {
-    /// Becomes what it was at a moment. What was sent since stays sent, and what would have been sent since is left as it is. What
-    /// was deleted and is there again belongs to nobody unless the ledger knows it.
+    /// Returns to the state at a moment. Sent messages stay sent, and messages that would have been sent since are left
+    /// as they are. Objects that were deleted and exist again are unmanaged unless the ledger has them.
     pub fn restore(&mut self, at: i64, now: i64, is_known: impl Fn(&Address, &str) -> bool) -> Undone {
         let mut undone = Undone::default();
         for (id, object) in self.objects.iter_mut().filter(|(_, object)| !object.begun) {
@@ -35,7 +35,8 @@ impl Service {
             if due.is_some_and(|due| due <= now) {
                 continue;
             }
-            // A twin that comes back while a creation is unconfirmed could be that creation: nobody could tell.
+            // A twin that returns while a creation is unconfirmed could be that creation: nobody could distinguish
+            // them.
             if object.is_twin && object.body().is_none() {
                 continue;
             }
@@ -71,14 +72,14 @@ impl Service {
 }
 
 impl World {
-    /// Now and then the service, or the ledger, is restored from a backup that is some minutes old.
+    /// Sometimes restores the service, or the ledger, from a backup that is some minutes old.
     pub fn maybe_restore(&mut self) {
         if !self.dice.chance(100) {
             return;
         }
         let most = *self.dice.pick(&[5 * MINUTE, 30 * MINUTE, 600 * MINUTE]);
         let mut at = self.now - self.dice.between(0, most);
-        // Often it is from right before something was written.
+        // Often from a moment just before something was written.
         if self.dice.chance(700) && !self.log.entries.is_empty() {
             at = time::of(self.dice.pick(&self.log.entries).at) - 1;
         }
@@ -86,7 +87,7 @@ impl World {
         let behind = (self.now - at) / SECOND;
         if self.dice.chance(500) {
             let ledger = &self.log.ledger;
-            // What was there before an intent is not what it created.
+            // An object that existed before an intent is not its result.
             let made: BTreeMap<String, i64> = self
                 .service
                 .objects
@@ -113,7 +114,7 @@ impl World {
             self.forget_given();
             self.note(|| format!("the service is restored as of {behind}s ago: {undone:?}"));
         } else if self.log.restore(time::stamp(at)) {
-            // No process is running, and what was running when the backup was made is over.
+            // No process is running, and the lease of the run at the time of the backup has expired.
             self.processes.iter_mut().for_each(|process| process.held_until = 0);
             self.tally.met(Fault::LedgerRestored, "run");
             self.note(|| format!("the ledger is restored as of {behind}s ago"));
@@ -122,7 +123,7 @@ impl World {
         }
     }
 
-    /// Often a person accepts that the newest records are missing, and goes on.
+    /// Often a person accepts that the newest records are missing, and continues.
     fn maybe_accept_gap(&mut self) {
         if self.is_set_back() && self.dice.chance(700) {
             self.log.accept_gap(time::stamp(self.now));
@@ -131,7 +132,7 @@ impl World {
         }
     }
 
-    /// What the ledger does not know any more, it need not know.
+    /// Drops all expectations about resources that the ledger no longer contains.
     pub fn forget(&mut self) {
         self.undo_renames();
         let ledger = &self.log.ledger;
@@ -145,7 +146,7 @@ impl World {
                     && !intent.seen.contains(id)
             };
             let may_be = ledger.open.values().find(is_its).map(|open| open.intent.address.clone());
-            // Someone's copy of what was intended then could be that creation: nobody could tell.
+            // Another user's copy of the intended resource could be that creation: nobody could distinguish them.
             if object.origin == Origin::Person && object.is_twin {
                 object.was = may_be.clone().or(object.was.take());
             }
@@ -159,18 +160,18 @@ impl World {
                     || ledger.owned.get(address).is_some_and(|owned| owned.id == *id)
                     || ledger.retired.iter().any(|old| old.address == *address && old.id == *id);
                 object.forgotten |= !is_known;
-                // So could what was created under another key since.
+                // So could one that was created under another key since.
                 if object.forgotten {
                     object.was = may_be.or(object.was.take());
                 }
             }
         }
-        // Nobody can tell what takes the place of a message that the ledger does not know.
+        // Nobody can know the replacement of a message that the ledger does not contain.
         self.service.successors.retain(|_, old| ledger.owned.contains_key(old));
         self.forget_given();
     }
 
-    /// What got another address since has the one again that the ledger knows.
+    /// Gives back the address in the ledger to resources that got another one since.
     fn undo_renames(&mut self) {
         let ledger = Rc::clone(&self.log.ledger);
         let owned = ledger.owned.iter().map(|(address, owned)| (address, &owned.id));
@@ -184,7 +185,7 @@ impl World {
         }
     }
 
-    /// What we gave and nobody remembers, or what was taken back and is there again, is nobody's.
+    /// Values that were set and are forgotten, or were removed and exist again, are unmanaged.
     fn forget_given(&mut self) {
         let ledger = &self.log.ledger;
         let is_known = |address: &Address| ledger.owned.contains_key(address) || ledger.open.contains_key(address);

@@ -12,11 +12,11 @@ use super::rounds::Length;
 use super::tasks::Tasks;
 use super::world::{Happening, Shared, World};
 
-/// How many seeds in a row go on from the same things, and how many from the same plan.
+/// The number of consecutive seeds that continue from the same state, and from the same plan.
 const NEIGHBOURS: u64 = 64;
 const PLANNED: u64 = 16;
 
-/// Whose a beginning is: how the stories begin, which of their beginnings it is, and what is turned off.
+/// The key of a beginning: how the stories begin, which of their beginnings it is, and the protection that is off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Whose {
     goes_on: bool,
@@ -32,14 +32,14 @@ thread_local! {
     static NEWEST: RefCell<[Begun; 4]> = const { RefCell::new([const { None }; 4]) };
 }
 
-/// The beginning of a seed; `None` where nothing has happened.
+/// The beginning of a seed; `None` if nothing has happened.
 pub fn of(seed: u64, length: Length, off: Option<Protection>, trace: bool) -> Option<Rc<World>> {
     let Length { goes_on, is_planned, .. } = length;
     let number = seed / if is_planned { PLANNED } else { NEIGHBOURS };
     (goes_on || is_planned).then(|| known(Whose { goes_on, is_planned, number, off }, trace))
 }
 
-/// A beginning, as it was lived through before. One that is told is lived through again.
+/// A beginning from the cache. With a trace, it is run again.
 fn known(whose: Whose, trace: bool) -> Rc<World> {
     if trace {
         return Rc::new(live(whose, true));
@@ -54,13 +54,13 @@ fn known(whose: Whose, trace: bool) -> Rc<World> {
     world
 }
 
-/// Lives through a beginning: one run, alone, or another that has only planned so far.
+/// Runs a beginning: one run, alone, or another one that has only planned so far.
 fn live(whose: Whose, trace: bool) -> World {
     let Whose { goes_on, is_planned, number, off } = whose;
-    // Its dice are not those of a story, nor of any other beginning.
+    // Its dice differ from those of a story, and of any other beginning.
     let mut dice = Dice::new((!number).rotate_left(16 * (1 + u32::from(goes_on)) * u32::from(is_planned)));
     if !is_planned {
-        // There is more than one thing, so that something can go.
+        // There are at least two resources, so that one can be removed.
         let length = Length::calm(2, &mut dice);
         return World::new(length, dice, off, trace).lived(World::applied);
     }
@@ -75,7 +75,7 @@ fn live(whose: Whose, trace: bool) -> World {
 }
 
 impl World {
-    /// The world after something was done in it.
+    /// The world after a change.
     fn lived(self, live: impl FnOnce(&Shared, &mut Tasks)) -> Self {
         if self.wrong.is_some() {
             return self;
@@ -86,7 +86,7 @@ impl World {
         Rc::into_inner(world).expect("nobody is left in it").into_inner()
     }
 
-    /// Everything is applied, and people do something, or nothing.
+    /// Everything is applied, and people change something, or nothing.
     fn applied(world: &Shared, tasks: &mut Tasks) {
         world.borrow_mut().note(|| "what was there before".to_owned());
         world.borrow_mut().later(0, Happening::Start);
@@ -97,7 +97,7 @@ impl World {
         }
     }
 
-    /// A plan is made that a story begins with.
+    /// Makes the plan that a story begins with.
     fn make_plan(world: &Shared, tasks: &mut Tasks) {
         world.borrow_mut().maybe_twin();
         let plan = super::converge::plan(world, tasks, &BTreeSet::new());

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::service::{Sender, Service, as_of, error};
 
 impl Service {
-    /// Tags, channels and named users: what is done to them can be done again.
+    /// Tags, channels and named users: changes to them can be repeated.
     pub(super) fn belongings(
         &mut self,
         method: Method,

@@ -1,4 +1,4 @@
-//! The calm: no more faults. What is left to people is done by people, and two runs have to bring everything in line.
+//! The calm: no more faults. People do their manual steps, and two runs have to bring everything in line.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -19,24 +19,25 @@ use super::tasks::Tasks;
 use super::time;
 use super::world::{Own, Shared, World};
 
-/// How many runs it may take.
+/// The maximal number of runs.
 const RUNS: usize = 2;
-/// How often is planned at most: a run that writes nothing, or whose plan waits for a push to be sent, does not count.
+/// The maximal number of plans: a run that writes nothing, or whose plan waits for a push to be sent, does not count.
 const ROUNDS: usize = 8;
-/// How often people look at what is left to them before a run. While they answer, times pass, and an answer about a gap of the
-/// ledger can show that a time has.
+/// How often people look at their manual steps before a run. While they answer, time passes, and an answer about a gap
+/// of the ledger can show that a time has passed.
 const LOOKS: usize = 8;
 
 pub fn converge(world: &Shared, tasks: &mut Tasks) {
-    // Nothing is applied any more.
+    // Nothing is applied after that.
     if world.borrow().is_set_back() {
         return;
     }
-    // Files that do not contain what was applied last undo nothing of it.
+    // Files that do not contain the last applied ones revert nothing.
     world.borrow_mut().project.merge();
     let mut run = 0;
     for _ in 0..=ROUNDS {
-        // What is sent soon is forgotten later, and what it names with it: that takes runs of its own.
+        // A resource that is sent soon is removed from the ledger later, together with those it names: that takes
+        // additional runs.
         let over = world.borrow().over();
         run = if over > world.borrow().now { 0 } else { run };
         tasks.run_until(world, over);
@@ -44,13 +45,13 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
             return;
         }
         let Some((plan, done)) = by_hand(world, tasks) else { return };
-        // The ledger may still learn of version stamps.
+        // The ledger may still record version stamps.
         let stamps =
             plan.steps.iter().all(|step| step.verb == Verb::Adopt) && world.borrow().log.ledger.open.is_empty();
         let untrue = world.borrow().untrue();
-        // It may also learn that a push was sent, and forget it in the next run.
+        // It may also record that a push was sent, and remove it in the next run.
         if plan.is_empty() && (plan.steps.is_empty() || (stamps && untrue.is_none())) {
-            // The plan waits for what is being sent just now.
+            // The plan waits for a message that is being sent.
             if untrue.is_some() && world.borrow().over() > world.borrow().now {
                 continue;
             }
@@ -70,7 +71,7 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
             return world.borrow_mut().violated(why);
         }
         in_calm(world, tasks, async move |own: Own| {
-            // Nothing has happened since it was planned, where nobody has to be waited for.
+            // If there is nothing to wait for, nothing has happened since the plan.
             if is_free {
                 let (_, ledger) = own.read();
                 return own.carry_out(plan, &ledger).await;
@@ -90,13 +91,13 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
     world.borrow_mut().violated(format!("no fixed point after {ROUNDS} plans"));
 }
 
-/// Whether a plan keeps something of ours until what somebody else made has been sent: the next run deletes it.
+/// Whether a plan keeps a managed resource until an unmanaged message has been sent: the next run deletes it.
 fn waits(plan: &Plan) -> bool {
     let mut reasons = plan.changes.iter().flat_map(|change| &change.reasons);
     reasons.any(|reason| matches!(reason, Reason::StillUsed { by, .. } if by.iter().any(|user| matches!(user, RemoteThing::Other { .. }))))
 }
 
-/// Why a plan of a new process is not applied.
+/// The refusals of a plan by a new process.
 fn refused(world: &Shared, plan: &Plan) -> Vec<Refused> {
     let process = world.borrow_mut().add_process();
     world.borrow_mut().processes[process].over = true;
@@ -111,7 +112,7 @@ fn in_calm<F: Future<Output = ()> + 'static>(world: &Shared, tasks: &mut Tasks, 
     tasks.run(world, true);
 }
 
-/// A plan, once people have done what is theirs to do; with what they say they have done.
+/// A plan after people have done their manual steps, and the steps that they reported as done.
 fn by_hand(world: &Shared, tasks: &mut Tasks) -> Option<(Plan, BTreeSet<Address>)> {
     let mut done = BTreeSet::new();
     for _ in 0..LOOKS {
@@ -149,15 +150,15 @@ pub fn plan(world: &Shared, tasks: &mut Tasks, done: &BTreeSet<Address>) -> Opti
     plan.filter(|_| world.wrong.is_none())
 }
 
-/// When something is over for certain that messages people by itself.
+/// When a resource that sends messages by itself is certainly over.
 fn over(address: &Address, spec: &Value) -> Option<i64> {
     let last = kinds::api(address).runs(spec).and_then(|runs| runs.last.or(runs.first))?;
     Some(time::of(last) + LEAD * time::SECOND)
 }
 
 impl World {
-    /// When all is over that has begun, or is about to by the time that someone gave it: until then, it and what it
-    /// names stays.
+    /// When everything is over that has begun or is about to begin: until then, it and the resources that it names
+    /// stay.
     fn over(&self) -> i64 {
         let soon = time::stamp(self.now + LEAD * time::SECOND);
         let times = self.log.ledger.owned.iter().flat_map(|(address, owned)| {
@@ -167,22 +168,23 @@ impl World {
             let theirs = live.filter(|body| begun(body, soon));
             [ours, theirs].into_iter().flatten().filter_map(|spec| over(address, spec)).collect::<Vec<_>>()
         });
-        // What came back with a backup and has begun is nobody's to delete, and holds what it names.
+        // Resources that came back with a backup and have begun are unmanaged, and hold those they name.
         let begun = self.service.objects.values().filter(|object| object.begun);
         let others = begun.filter_map(|object| over(&Address::new(object.kind, "another"), object.body()?));
         times.chain(others).max().unwrap_or(0)
     }
 
-    /// What is not as it has to be: the service has what is declared, once, and the ledger knows all of it.
+    /// The first violation: the service must have every declared resource once, and the ledger must know all of it.
     fn untrue(&self) -> Option<String> {
         let (ledger, units) = (&self.log.ledger, &self.project.units);
-        // Where nothing is declared, nothing is deleted, old versions neither.
+        // If nothing is declared, nothing is deleted, including old versions.
         let retired = !ledger.retired.is_empty() && !units.is_empty();
         if !ledger.open.is_empty() || retired {
             return Some(format!("the ledger is in doubt: {:?} {:?}", ledger.open, ledger.retired));
         }
         for (address, owned) in &ledger.owned {
-            // An empty project forgets nothing, nor does any of what may be on its way just now.
+            // An empty project removes nothing from the ledger, nor is anything removed that may be sent at this
+            // moment.
             let soon = time::stamp(self.now + LEAD * time::SECOND);
             let live = self.service.objects.get(&owned.id).and_then(Object::body);
             let begins = |spec: &Value| kinds::api(address).runs(spec).is_some_and(|runs| runs.has_begun(soon));
@@ -220,16 +222,17 @@ impl World {
         units.iter().find_map(|(address, unit)| self.unlike(address, &unit.spec, &ledger.owned[address]))
     }
 
-    /// Whether something of ours has had its time without being sent, and nobody took it away.
+    /// Whether the time of a managed resource passed without it being sent, and nobody deleted it.
     fn never_sent(&self, address: &Address, owned: &Owned) -> bool {
         let begun = kinds::api(address).runs(&owned.spec).is_some_and(|runs| runs.has_begun(time::stamp(self.now)));
-        // What is gone by its time was sent, or deleted by a request whose answer was lost: nobody can tell these apart.
+        // A resource that is gone by its time was sent, or deleted by a request whose response was lost: the two cannot
+        // be distinguished.
         let is_told = self.level == Level::Extended && address.kind == "scheduled_pushes";
         let object = self.service.objects.get(&owned.id).filter(|_| is_told);
         begun && object.is_some_and(|object| object.body().is_none() && !object.begun && !object.removed_by_person)
     }
 
-    /// A spec as the service has it: segments by the ids that the ledger knows.
+    /// A spec in the form of the service: segments by the ids in the ledger.
     pub fn wire(&self, address: &Address, spec: &pushplan::node::Shared) -> pushplan::node::Shared {
         pointed(kinds::api(address).audiences(), spec, &mut |reference| {
             let key = reference.as_str().unwrap_or_default();
@@ -238,21 +241,21 @@ impl World {
         })
     }
 
-    /// What the service does not have as it is declared. What has had its time may be anything.
+    /// The differences between the service and the declaration. Past resources may have any content.
     fn unlike(&self, address: &Address, spec: &pushplan::node::Shared, owned: &Owned) -> Option<String> {
         let api = kinds::api(address);
-        // A service that was restored sends what it has then.
+        // A restored service sends its content at that time.
         let is_sent = self.service.objects.get(&owned.id).is_some_and(|object| object.begun);
         let begun = |spec: &Value| api.runs(spec).is_some_and(|runs| runs.has_begun(time::stamp(self.now)));
         let is_lost = self.service.objects.get(&owned.id).is_some_and(|object| object.removed_by_person);
         if is_sent || owned.past || begun(&owned.spec) {
-            // Taken for sent, what is declared for later would be sent at no time at all.
+            // If it was treated as sent, a declared later time would never be used.
             let is_gone = self.service.objects.get(&owned.id).is_none_or(|object| object.body().is_none());
             let is_silent = is_gone && !is_sent && !is_lost && !begun(spec);
             return is_silent.then(|| format!("{address} ({}) is declared for later, and was not sent", owned.id));
         }
         let wire = self.wire(address, spec);
-        // Where nobody can look, nobody can tell that it was lost. While a gap of the ledger is open, the plan says so.
+        // If the API cannot read it, the loss cannot be detected. While a gap of the ledger is open, the plan says so.
         let is_untold = api.lifecycle(self.level).read == Read::LedgerOnly;
         let is_gap_open = self.log.ledger.gap.as_ref().is_some_and(|gap| !gap.is_closed);
         let is_there = self.service.has(address, &owned.id, &wire) || (is_untold && (is_lost || is_gap_open));

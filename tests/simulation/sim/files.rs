@@ -1,4 +1,4 @@
-//! Which files are applied: a version of the project, or a branch that began at one.
+//! The files that are applied: a version of the project, or a branch that started from one.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ impl Default for Files {
 /// An edit that is not in the project's own history, at least not yet.
 #[derive(Clone, Debug)]
 pub struct Branch {
-    /// The version that it began at.
+    /// The version that it started from.
     base: usize,
     units: Rc<Units>,
     /// The first version that contains it.
@@ -36,7 +36,7 @@ pub struct Branch {
 }
 
 impl Files {
-    /// As git names them.
+    /// The commit of the files.
     pub fn checkout(self) -> Checkout {
         let commit = match self {
             Self::Version(version) => version.to_string(),
@@ -68,7 +68,7 @@ impl Project {
         }
     }
 
-    /// Whether some files have others in their history.
+    /// Whether the files `others` are in the history of `files`.
     pub fn contains(&self, files: Files, others: Files) -> bool {
         let since = self.base(files);
         match others {
@@ -86,7 +86,7 @@ impl Project {
         }
     }
 
-    /// How some files relate to those that were applied last.
+    /// The relation of some files to the last applied ones.
     pub fn descent(&self, ledger: &Ledger, files: Files) -> Option<Descent> {
         let applied = ledger.checkout.clone()?;
         let last = Files::of(&applied)?;
@@ -99,7 +99,7 @@ impl Project {
         Some(Descent { applied, here: Some(files.checkout()), ancestry })
     }
 
-    /// Begins a branch at one of the newest versions, and edits it.
+    /// Starts a branch from one of the newest versions, and edits it.
     pub fn branch(&mut self, dice: &mut Dice, now: i64) -> Files {
         let newest = self.history.len();
         let base = newest - dice.below(newest.min(2) + 1);
@@ -110,8 +110,8 @@ impl Project {
         Files::Branch(self.branches.len() - 1)
     }
 
-    /// Merges all branches into a new version, which stays as the last one was. Only messages that a branch removed are gone: a key
-    /// that is declared again would be another message.
+    /// Merges all branches into a new version, with the content of the latest one. Only messages that a branch removed
+    /// are gone: a key that is declared again would be another message.
     pub fn merge(&mut self) {
         let open = self.branches.iter().filter(|branch| branch.merged.is_none());
         let removed = open.clone().flat_map(|branch| {
@@ -131,8 +131,8 @@ impl Project {
 }
 
 impl Project {
-    /// Keeps the messages that take the place of others as the project says. Where a branch says something else of either, they may
-    /// have little in common.
+    /// Keeps the messages that replace others according to the project. If a branch has other content for either, they
+    /// may have little in common.
     fn keep_successors(&self, files: Files, successors: &mut BTreeMap<Address, Address>) {
         let branch = self.files(files);
         let spec = |address: &Address| {
@@ -149,7 +149,7 @@ fn is_sent_once(address: &Address) -> bool {
 }
 
 impl World {
-    /// The files that a process finds: mostly the newest, sometimes older ones, or those of a branch.
+    /// The checked-out files of a process: mostly the newest, sometimes older ones, or those of a branch.
     pub fn checked_out(&mut self, process: usize) -> Files {
         let newest = self.project.history.len();
         if self.faults == 0 || newest == 0 {
@@ -178,7 +178,7 @@ impl World {
         self.project.newest()
     }
 
-    /// What a process whose files lack what was applied last would take back of it.
+    /// The change that a process with files older than the last applied ones would revert.
     pub fn set_back(&self, process: usize, address: &Address, verb: Verb) -> Option<String> {
         let (files, last) = (self.processes[process].files, self.log.applied);
         if self.project.contains(files, last) {

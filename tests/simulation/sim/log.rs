@@ -1,4 +1,4 @@
-//! The log as a model: create-if-absent, with writes that fail, tear or lose their answer.
+//! The log as a model: create-if-absent, with writes that fail, tear or lose their response.
 
 use std::rc::Rc;
 
@@ -8,24 +8,24 @@ use pushplan_testing::Dice;
 use super::files::Files;
 use super::tally::{Fault, Tally};
 
-/// What is durable, and what it adds up to.
+/// The durable records, and their total.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     pub entries: Vec<Rc<Entry>>,
-    /// Shared with those who have read it: who writes after that has another.
+    /// Shared with its readers: a later writer gets another one.
     pub ledger: Rc<Ledger>,
-    /// The newest files that something was applied from.
+    /// The newest files that were applied.
     pub applied: Files,
-    /// The most entries that there were.
+    /// The largest number of entries so far.
     pub mark: u64,
 }
 
-/// What became of a write.
+/// The result of a write.
 #[derive(Debug)]
 pub enum Written {
     Yes,
     No(AppendError),
-    /// The process died in the middle, and nothing readable is left.
+    /// The process died in between, and nothing readable is left.
     Torn,
 }
 
@@ -42,7 +42,7 @@ pub fn word(record: &Record) -> &'static str {
 }
 
 impl Log {
-    /// Appends an entry, with whatever goes wrong.
+    /// Appends an entry, possibly with a fault.
     pub fn append(
         &mut self,
         mut entry: Entry,
@@ -69,7 +69,7 @@ impl Log {
             _ => {}
         }
         if exclusive && entry.seq != self.ledger.seq + 1 {
-            // An entry that is there already in every part is the one whose answer was lost.
+            // An identical existing entry is the one whose response was lost.
             if self.entry(entry.seq) == Some(&entry) {
                 return Written::Yes;
             }
@@ -91,7 +91,7 @@ impl Log {
         self.mark = self.mark.max(self.ledger.seq);
     }
 
-    /// Becomes what it was at a moment, as a backup has it.
+    /// Returns to the state at a moment, like from a backup.
     pub fn restore(&mut self, at: jiff::Timestamp) -> bool {
         let kept = self.entries.iter().take_while(|entry| entry.at <= at).count();
         let loses = kept < self.entries.len();
@@ -114,7 +114,7 @@ impl Log {
         self.entries.get(usize::try_from(seq).ok()?.checked_sub(1)?).map(Rc::as_ref)
     }
 
-    /// A person's command writes a record, while nobody else is at work.
+    /// Writes the record of a person's command, while no run is active.
     pub fn say(&mut self, record: Record, at: jiff::Timestamp) {
         let entry = Entry { seq: self.ledger.seq + 1, at, actor: "a person".to_owned(), record };
         self.push(entry);

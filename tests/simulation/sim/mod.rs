@@ -31,43 +31,43 @@ pub use tally::Tally;
 /// The origin that pages may lead to.
 const ORIGIN: &str = "https://service.example";
 
-/// What keeps a run from doing harm, and can be turned off to see that the simulation notices.
+/// The safeguards of a run, which can be turned off to check that the simulation detects their absence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protection {
     Intent,
     Adopt,
-    /// Time to settle before the first list. The second list covers for it, so that both are turned off.
+    /// The settle time before the first list. The second list covers for it, so both are turned off.
     SettleWait,
     AbsenceCheck,
     CreateIfAbsent,
     SendDeadline,
     Unowned,
     Past,
-    /// Nobody sends past the own lease.
+    /// No process sends after its own lease.
     Lease,
-    /// Nobody begins while another user holds a lease.
+    /// No process begins while another one holds a lease.
     Turn,
-    /// A ledger that is behind a mark beside it is not used.
+    /// A ledger that is behind the mark next to it is not used.
     HighWater,
-    /// What may have been created in a gap of the ledger waits for a person.
+    /// A resource that may have been created in a gap of the ledger waits for a person.
     Gap,
-    /// A lease is over once it was observed for its whole length.
+    /// A lease has expired when it was observed for its whole length.
     Observe,
-    /// What other machines wrote down a moment ago is waited for by the own clock.
+    /// The settle time after recent records of other machines is measured by the own clock.
     OwnClock,
-    /// A message that is like one that is no longer declared waits for it.
+    /// A message that is similar to one that is no longer declared waits for it.
     Similar,
-    /// Manifests that are older than what was applied take nothing back.
+    /// Manifests that are older than the applied ones revert nothing.
     Older,
-    /// What is in an unknown state is absent once two lists do not show it.
+    /// A resource in an unknown state is absent if two lists do not contain it.
     TwoLists,
-    /// A push that no list shows is absent only if the service reports no push that is unknown.
+    /// A push that is in no list is absent only if the service reports no unknown push.
     ReportedSends,
-    /// What was updated is read again until it was seen.
+    /// An updated resource is read again until the update was seen.
     RereadUpdated,
     /// A deletion that finds nothing is confirmed.
     ConfirmDeletion,
-    /// A 408, or a success that says that it is none, proves nothing.
+    /// A 408, or a success with a failure in its body, proves nothing.
     DoubtAnswers,
 }
 

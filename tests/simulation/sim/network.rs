@@ -1,4 +1,4 @@
-//! The way to the service and back, and what gets lost on it.
+//! The connection to the service, and its losses.
 
 use std::sync::Arc;
 
@@ -16,20 +16,20 @@ use super::tally::Fault;
 use super::time::{self, SECOND};
 use super::world::{Happening, Incoming, LAG, LATE, World};
 
-/// A request that comes to the service.
+/// A request that arrives at the service.
 #[derive(Debug)]
 pub struct Arrival {
     process: usize,
     number: usize,
     request: Arc<Request>,
-    /// What is asked, or what is done.
+    /// The kind of read, or the verb of the change.
     what: &'static str,
-    /// Who changes something; `None`: someone reads.
+    /// The sender of a change; `None` for a read.
     sender: Option<Sender>,
     way_back: WayBack,
 }
 
-/// What becomes of the answer.
+/// The fate of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WayBack {
     Whole,
@@ -41,12 +41,12 @@ enum WayBack {
     Lost,
 }
 
-/// A request that the service gave up on, as it says.
+/// The answer of a service that gave up on a request.
 fn timeout() -> Answer {
     Answer::new(408, json!({}))
 }
 
-/// A success that says of itself that it is none.
+/// A success status with a failure in the body.
 fn not_ok(status: u16) -> Answer {
     Answer::new(status, json!({ "ok": false, "error": "try again" }))
 }
@@ -62,7 +62,7 @@ pub fn verb_word(verb: Verb) -> &'static str {
     }
 }
 
-/// Which kind of question a `GET` is.
+/// The kind of a `GET`.
 pub fn question(request: &Request) -> &'static str {
     let path = request.path.split('?').next().unwrap_or_default();
     let mut parts = path.strip_prefix("/api/").unwrap_or(path).split('/').filter(|part| !part.is_empty());
@@ -75,7 +75,7 @@ pub fn question(request: &Request) -> &'static str {
 }
 
 impl World {
-    /// Someone asks. The answer comes in time, late, in pieces or not at all.
+    /// Sends a read. The answer comes in time, late, in pieces or not at all.
     pub fn ask(&mut self, process: usize, number: usize, what: &'static str, request: Request) {
         let way = self.dice.between(10, 200);
         let luck = if self.dice.chance(self.faults) { self.dice.below(8) } else { 8 };
@@ -113,7 +113,7 @@ impl World {
         }
     }
 
-    /// A request leaves that changes something. It was allowed to.
+    /// Sends a change, which was allowed to leave.
     pub fn send(&mut self, process: usize, sending: &Sending) {
         self.look_at_departure(process, sending);
         let step = &self.processes[process].shown.steps[sending.step];
@@ -151,7 +151,7 @@ impl World {
         ];
         let mut fault = odds.get(luck).copied().filter(|fault| fault.meets().contains(&what));
         if fault == Some(Fault::FalseMissing) {
-            // One answer in a run may be wrong. Two that agree are believed.
+            // One answer in a run may be wrong. Two that agree are trusted.
             fault = fault.filter(|_| !self.processes[process].misled);
             self.processes[process].misled = true;
         }
@@ -159,7 +159,7 @@ impl World {
             self.tally.met(fault, what);
             self.note(|| format!("  {fault:?}"));
         }
-        // What comes back without the service having a say, and when it comes to the service.
+        // The answer without the service, if any, and the time of arrival at the service.
         let (answer, arrives, way_back) = match fault {
             Some(Fault::NotSent) => (Some((Err(Loss::NotSent("refused".to_owned())), way)), None, WayBack::Lost),
             Some(Fault::LostBefore) => (lost, None, WayBack::Lost),
@@ -195,14 +195,14 @@ impl World {
         }
     }
 
-    /// Ids that the ledger has forgotten and that nobody declares.
+    /// Ids that were removed from the ledger and are not declared.
     fn forgotten(&self) -> Vec<String> {
         let is_declared = |origin: &Origin| matches!(origin, Origin::Ours(it) if self.project.units.contains_key(it));
         let objects = self.service.objects.iter();
         objects.filter(|(_, it)| it.forgotten && !is_declared(&it.origin)).map(|(id, _)| id.clone()).collect()
     }
 
-    /// What has to hold whenever a request leaves.
+    /// The invariants whenever a request leaves.
     fn look_at_departure(&mut self, process: usize, sending: &Sending) {
         let own = &self.processes[process];
         let step = &own.shown.steps[sending.step];
@@ -230,7 +230,7 @@ impl World {
         }
         let first = step.first;
         let lead = own.shown.min_lead_seconds * SECOND - 10 * SECOND;
-        // By its own clock: the service refuses what has passed by its clock.
+        // By its own clock: the service refuses times that have passed by its clock.
         let now = self.now + own.skew.min(0);
         if step.verb == Verb::Create && first.is_some_and(|first| time::of(first) - lead < now) {
             wrong = Some(format!("{address} is created though its time {first:?} is too near"));
@@ -240,7 +240,7 @@ impl World {
         }
     }
 
-    /// A request comes to the service.
+    /// Delivers a request to the service.
     pub fn arrive(&mut self, arrival: Arrival) {
         let Arrival { process, number, request, what, sender, way_back } = arrival;
         let answer = match &sender {
@@ -273,7 +273,7 @@ impl World {
         self.later(way, Happening::To(process, Incoming::Answer(number, Ok(answer))));
     }
 
-    /// How a reader is answered.
+    /// The manner of an answer to a reader.
     fn manner(&mut self, process: usize, what: &'static str, request: &Request) -> Manner {
         let mut manner = Manner { at: self.now, ..Manner::default() };
         manner.normalised = self.dice.chance(500);
@@ -283,7 +283,7 @@ impl World {
         if self.faults == 0 {
             return manner;
         }
-        // An answer that is too old counts as a wrong one for a process that got a wrong one.
+        // For a process that got a wrong answer, an outdated one counts as another wrong one.
         if self.dice.chance(150) && !self.processes[process].misled {
             self.processes[process].behind = true;
             self.tally.met(Fault::Stale, what);
@@ -294,7 +294,7 @@ impl World {
         if what == "list" {
             manner.duplicated = self.dice.chance(200);
             manner.reordered = self.dice.chance(200);
-            // A crowd takes long, and says little where nobody has a tag.
+            // A full list takes long, and is of little use if there are no tags.
             manner.crowded = self.dice.chance(if self.service.has_tags() { 100 } else { 5 });
             for (is, fault) in [(manner.duplicated, Fault::PageDuplicated), (manner.reordered, Fault::PageReordered)] {
                 if is {
@@ -306,7 +306,7 @@ impl World {
         manner
     }
 
-    /// Whoever looks is told once at most that something is not there which is.
+    /// Tells a reader at most once that an existing object does not exist.
     fn mislead(&mut self, process: usize, what: &'static str, request: &Request, manner: &mut Manner) {
         let odds = if self.log.ledger.open.is_empty() { 40 } else { 120 };
         let own = &self.processes[process];
@@ -327,7 +327,7 @@ impl World {
         self.note(|| format!("{request} is answered wrongly: {fault:?}"));
     }
 
-    /// Whether a request may still leave, as its process sees it.
+    /// Whether a request may still leave, according to its process.
     pub fn is_in_time(&self, process: usize, sending: &Sending) -> bool {
         !self.is_on(Protection::SendDeadline) || !sending.not_after.has_passed(self.clock(process))
     }

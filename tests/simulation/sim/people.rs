@@ -1,4 +1,4 @@
-//! People in the dashboard: they edit, delete, re-create and copy names, whoever made the thing.
+//! People in the dashboard: they edit, delete, re-create and copy names, regardless of the creator.
 
 use pushplan::address::Address;
 use pushplan::ledger::{Ended, Record};
@@ -11,7 +11,7 @@ use super::time::{self, MINUTE};
 use super::world::{SETTLE, World};
 
 impl World {
-    /// Someone does something, right in the middle.
+    /// A person does something at any moment.
     pub fn person(&mut self) {
         if self.dice.chance(100) {
             return self.unlock();
@@ -25,8 +25,8 @@ impl World {
         }
         let (id, object) = *self.dice.pick(&live);
         let (id, kind) = (id.clone(), object.kind);
-        // What nobody can look up again is left alone here: nothing could ever notice. A push that was edited twice could not be
-        // known again by anybody.
+        // Resources without a read are left alone here, because no check could notice. A push that was edited twice
+        // could not be recognized by anybody.
         let is_shown = match kind {
             "scheduled_pushes" => self.level == Level::Extended && !object.edited,
             kind => matches!(kind, "segments" | "templates" | "pipelines"),
@@ -61,7 +61,7 @@ impl World {
         self.note(|| format!("a person {told} {kind} {id}"));
     }
 
-    /// Now and then a person sends a push at once whose creation was not confirmed.
+    /// Sometimes a person immediately sends a push whose creation was not confirmed.
     pub fn maybe_send_unconfirmed(&mut self) {
         let now = self.now;
         let open = &self.log.ledger.open;
@@ -89,8 +89,8 @@ impl World {
         }
     }
 
-    /// Now and then someone makes the very same thing, while nothing is under way, and everybody sees it before it goes
-    /// on.
+    /// Sometimes another user creates an identical object, while nothing is running, and it is visible before the story
+    /// continues.
     pub fn maybe_twin(&mut self) {
         if self.dice.chance(50) {
             self.twin();
@@ -115,7 +115,7 @@ impl World {
         }
     }
 
-    /// A person ends a lease, whether its holder lives or not. A ledger that was set back is refused to people too.
+    /// A person ends a lease, whether or not its holder is alive. A ledger that was set back is refused for people too.
     fn unlock(&mut self) {
         if let Some(running) = self.log.ledger.run.clone().filter(|_| !self.is_set_back()) {
             self.tally.met(Fault::PersonUnlocks, "run");
@@ -125,7 +125,7 @@ impl World {
         }
     }
 
-    /// Tags of people, and channels of theirs.
+    /// A person changes tags and channels of people.
     fn belongings(&mut self) {
         let which = self.dice.below(self.service.docs.len());
         let Some(name) = self.service.docs.keys().nth(which).cloned() else { return };
@@ -143,7 +143,7 @@ impl World {
     }
 }
 
-/// A thing of the same name that says something else.
+/// An object with the same name and other content.
 fn altered(kind: &str, body: &Value, number: usize, now: i64) -> Value {
     let mut body = body.clone();
     let alert = format!("theirs {number}");

@@ -1,4 +1,4 @@
-//! Small projects, and what people do to their manifests between two runs.
+//! Small projects, and the edits of their manifests between two runs.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -13,14 +13,14 @@ use super::time;
 
 pub type Units = BTreeMap<Address, Unit>;
 
-/// What a project declares, as single things.
+/// The declarations of a project, as units.
 #[derive(Clone, Debug, Default)]
 pub struct Project {
-    /// Shared with those who have read them: who edits after that has others.
+    /// Shared with their readers: a later editor gets others.
     pub units: Rc<Units>,
-    /// Pushes and experiments get a new key each time: one that is declared again is another one.
+    /// Pushes and experiments get a new key each time: one that is declared again is a different one.
     pub fresh: usize,
-    /// What it declared before each edit.
+    /// The declarations before each edit.
     pub history: Vec<Rc<Units>>,
     pub branches: Vec<Branch>,
 }
@@ -38,7 +38,7 @@ impl Project {
         project
     }
 
-    /// The units of a version; the newest has as many before it as there were edits.
+    /// The units of a version; the newest version has the number of the edits.
     pub fn version(&self, number: usize) -> &Rc<Units> {
         self.history.get(number).unwrap_or(&self.units)
     }
@@ -51,7 +51,7 @@ impl Project {
         self.history.push(Rc::clone(&self.units));
         let new = Address::new(old.kind, self.next(if old.kind == "experiments" { "e" } else { "s" }));
         let text = self.units[&old].spec.to_string();
-        // Most messages are called by their keys.
+        // Most messages have their key as their name.
         let name = format!("\"name\":\"{}\"", old.key);
         let text = text.replace(&name, &format!("\"name\":\"{}\"", new.key)).replace("text ", "other text ");
         let spec: Value = text.parse().expect("JSON");
@@ -60,7 +60,7 @@ impl Project {
         Some((old, new))
     }
 
-    /// Gives something another key and says so; returns both addresses.
+    /// Gives a resource another key, declared with `renamed_from`; returns both addresses.
     pub fn rename(&mut self, dice: &mut Dice) -> Option<(Address, Address)> {
         let has_id = |address: &&Address| {
             let kinds = ["segments", "templates", "pipelines", "scheduled_pushes", "experiments"];
@@ -80,7 +80,7 @@ impl Project {
         Some((old, new))
     }
 
-    /// Whoever names one thing names another instead.
+    /// Replaces references to one resource with references to another.
     fn point(&mut self, named: &str, other: &str) {
         for unit in Rc::make_mut(&mut self.units).values_mut() {
             let text = unit.spec.to_string();
@@ -141,7 +141,7 @@ impl Project {
             _ => ("named_users", format!("{}/{}", dice.pick(&USERS), dice.pick(&CHANNELS))),
         };
         let address = Address::new(kind, key);
-        // A channel that two named users have is an error in the manifests.
+        // A channel of two named users is an error in the manifests.
         let channel = |address: &Address| address.key.rsplit('/').next().map(str::to_owned);
         let mut users = self.units.keys().filter(|other| other.kind == "named_users");
         let is_taken = kind == "named_users" && users.any(|other| channel(other) == channel(&address));
@@ -156,7 +156,7 @@ impl Project {
         format!("{letter}{}", self.fresh)
     }
 
-    /// Takes a declaration away. Whoever names a segment names a tag instead.
+    /// Removes a declaration. References to a removed segment become references to a tag.
     pub fn remove(&mut self, address: &Address) {
         Rc::make_mut(&mut self.units).remove(address);
         if address.kind == "segments" {
@@ -164,13 +164,13 @@ impl Project {
         }
     }
 
-    /// Says something else under the same key.
+    /// Changes the content under the same key.
     pub fn change(&mut self, address: &Address, dice: &mut Dice, now: i64) {
         let key = &address.key;
         let last = key.rsplit('/').next().unwrap_or_default();
         let alert = format!("text {}", dice.below(50));
         let push = |audience: Value| json!({ "audience": audience, "device_types": ["ios"], "notification": { "alert": alert } });
-        // Now and then, the name changes as well.
+        // Sometimes, the name changes too.
         let name = if dice.chance(100) { format!("{key} {}", dice.below(3)) } else { key.clone() };
         let spec = match &*address.kind {
             "segments" => json!({ "display_name": name, "criteria": self.audience(key, dice) }),
@@ -222,7 +222,7 @@ impl Project {
         self.put(address.clone(), spec);
     }
 
-    /// A tag, or segments that come earlier, so that there are no circles.
+    /// A tag, or segments that come earlier, so that there are no cycles.
     fn audience(&self, key: &str, dice: &mut Dice) -> Value {
         let mut members = vec![json!({ "tag": dice.pick(&TAGS) })];
         for address in self.units.keys().filter(|other| other.kind == "segments" && *other.key < *key) {
@@ -238,7 +238,7 @@ impl Project {
     }
 }
 
-/// A time to send at: mostly soon, so that some of them come while they are applied.
+/// A send time: mostly soon, so that some of them pass during the apply.
 fn soon(dice: &mut Dice, now: i64) -> String {
     let minutes = if dice.chance(600) { dice.between(0, 30) } else { dice.between(30, 3000) };
     time::written(now + minutes * 60_000)

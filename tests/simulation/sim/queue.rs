@@ -1,12 +1,12 @@
-//! What is to happen, in the order of its times.
+//! Pending events, in the order of their times.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Things that wait for their times. Of two at the same time, the one that was put in first comes first.
+/// Events that wait for their times. Of two at the same time, the one added first comes first.
 #[derive(Debug)]
 pub struct Queue<T> {
-    /// When, the how-manieth, and where it lies meanwhile.
+    /// The time, the sequence number, and the index in the storage.
     order: BinaryHeap<Reverse<(i64, u64, usize)>>,
     waiting: Vec<Option<T>>,
     free: Vec<usize>,
@@ -36,7 +36,7 @@ impl<T> Queue<T> {
         Some((at, self.waiting[place].take()?))
     }
 
-    /// When the next thing happens.
+    /// The time of the next event.
     pub fn next_at(&self) -> Option<i64> {
         self.order.peek().map(|Reverse((at, ..))| *at)
     }

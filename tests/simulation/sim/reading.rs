@@ -1,4 +1,4 @@
-//! What the service answers to those who read: as of a moment that may have passed, in forms of its own.
+//! The service's answers to reads: as of a moment that may have passed, and in equivalent forms.
 
 use pushplan::exchange::{Answer, Request};
 use pushplan::node::Shared;
@@ -9,34 +9,34 @@ use serde_json::{Value, json};
 use super::service::{Object, Service, as_of, family};
 use super::time;
 
-/// How a question is answered.
+/// The manner of an answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Manner {
-    /// As things were then.
+    /// The time of the shown state.
     pub at: i64,
-    /// An item stands on a page twice, or on two pages.
+    /// An item appears twice on a page, or on two pages.
     pub duplicated: bool,
     pub reordered: bool,
-    /// Values have another form than they were sent in.
+    /// Values are in another form than they were sent in.
     pub normalised: bool,
     /// The list of tags is full of others.
     pub crowded: bool,
-    /// What is not told of what there is.
+    /// The hidden part of the content.
     pub hides: Hides,
 }
 
-/// What is not told of what there is.
+/// The hidden part of the content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hides {
     #[default]
     Nothing,
-    /// One thing of a list.
+    /// One object of a list.
     One(usize),
     All,
 }
 
 impl Hides {
-    /// Whether something is hidden, by its place in a list.
+    /// Whether an object is hidden, by its index in a list.
     fn is_hidden(self, place: usize) -> bool {
         match self {
             Self::Nothing => false,
@@ -46,14 +46,14 @@ impl Hides {
     }
 }
 
-/// How many items a page has.
+/// The number of items on a page.
 const PAGE: usize = 3;
 
 pub fn missing() -> Answer {
     Answer::new(404, json!({ "ok": false, "error": "not found" }))
 }
 
-/// The body of an answer that says one thing.
+/// The body of an answer with one value.
 fn with(key: &str, value: Value) -> Value {
     [("ok", true.into()), (key, value)].into_iter().collect()
 }
@@ -110,7 +110,7 @@ fn list(service: &Service, part: &str, path: &str, query: &str, manner: Manner, 
     let objects = service.objects.iter().filter(|(id, object)| object.kind == kind && id.as_str() > start);
     let shown = objects.filter_map(|(id, object)| Some((id, object, as_of(&object.versions, manner.at)?)));
     let is_wanted = |body: &Value| enabled.is_none_or(|wanted| body["enabled"] == (wanted == "true"));
-    // A twin could be taken for ours by whoever did not see it before.
+    // A twin could be taken for a managed resource by a reader who did not see it before.
     let is_hidden = |place: usize, object: &Object| !object.is_twin && manner.hides.is_hidden(place);
     let shown = shown.filter(|(_, _, body)| is_wanted(body)).enumerate();
     let shown = shown.filter(|(place, (_, object, _))| !is_hidden(*place, object)).map(|(_, shown)| shown);
@@ -135,7 +135,7 @@ fn list(service: &Service, part: &str, path: &str, query: &str, manner: Manner, 
     }
     let mut body = with(part, items.into());
     if let Some(last) = last.filter(|_| more) {
-        // The page after this may show its last item once more.
+        // The next page may repeat the last item.
         let start = if manner.duplicated { last[..last.len() - 1].to_owned() } else { last };
         let before = enabled.map_or(String::new(), |enabled| format!("enabled={enabled}&"));
         let origin = if dice.chance(500) { super::ORIGIN } else { "" };
@@ -146,7 +146,7 @@ fn list(service: &Service, part: &str, path: &str, query: &str, manner: Manner, 
     Answer::new(200, body)
 }
 
-/// When it was made, and when the version was that is shown.
+/// The time of creation, and the time of the shown version.
 fn stamps(versions: &[(i64, Option<Shared>)], at: i64) -> [i64; 2] {
     let made = versions.first().map_or(0, |(from, _)| *from);
     [made, versions.iter().rev().find(|(from, _)| *from <= at).map_or(0, |(from, _)| *from)]
@@ -211,7 +211,7 @@ fn one(service: &Service, part: &str, id: &str, manner: Manner, dice: &mut Dice)
     )
 }
 
-/// Returns a value in another form, which means what was sent.
+/// Returns a value in another form with the same meaning.
 fn normalised(value: &Value, dice: &mut Dice) -> Value {
     match value {
         Value::Object(map) => {

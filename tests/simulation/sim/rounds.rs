@@ -1,4 +1,4 @@
-//! One seed: a project, some rounds of edits and runs with faults, then a calm in which everything has to come right.
+//! One seed: a project, some rounds of edits and runs with faults, then a calm in which everything has to be resolved.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,38 +14,38 @@ use super::tasks::Tasks;
 use super::time::{MINUTE, SECOND};
 use super::world::{Happening, Incoming, Shared, World};
 
-/// What came of a seed.
+/// The result of a seed.
 #[derive(Debug)]
 pub struct Outcome {
     pub violation: Option<String>,
     pub tally: Tally,
-    /// Everything that happened, where it was asked for.
+    /// All events, if requested.
     pub trace: Vec<String>,
 }
 
-/// Every so manieth seed is a long story.
+/// One in this number of seeds is a long story.
 pub const LONG: u64 = 64;
 
-/// How much there is in a story. Most are short: what goes wrong in them is found sooner than in long ones, and long ones are
-/// lived through for what only they can have.
+/// The size of a story. Most are short, because their failures are found faster than in long ones; long ones are for
+/// failures that only they can have.
 #[derive(Clone, Copy, Debug)]
 pub struct Length {
-    /// How many things the project declares at first.
+    /// The number of resources that the project declares at first.
     pub units: usize,
     pub rounds: usize,
-    /// How many of a thousand requests meet a fault.
+    /// The number of requests in a thousand that meet a fault.
     pub faults: u64,
-    /// How many of a thousand requests that change something meet a fault.
+    /// The number of changing requests in a thousand that meet a fault.
     pub sends: u64,
-    /// Whether also the kinds are listed that nothing here is of.
+    /// Whether kinds without resources are listed too.
     pub all_kinds: bool,
-    /// Whether it goes on from what was applied before, as others do.
+    /// Whether it continues from an applied state, like others.
     pub goes_on: bool,
-    /// Whether it begins with a plan that others begin with as well.
+    /// Whether it begins with a plan that others begin with too.
     pub is_planned: bool,
-    /// Whether what is applied is held against what was shown by their digests, which takes as long as to plan it.
+    /// Whether the applied plan is compared with the shown one by digest, which takes as long as planning.
     pub digests: bool,
-    /// Whether the calm ends with a plan that finds nothing, also where a look at the truth says that all is well.
+    /// Whether the calm ends with a plan that finds nothing, even if the check of the true state finds no error.
     pub plans_again: bool,
 }
 
@@ -63,7 +63,7 @@ impl Length {
         Self { rounds, faults, sends, all_kinds, goes_on, is_planned, digests, plans_again, ..Self::calm(rounds, dice) }
     }
 
-    /// A story with so many things or one more, in which nothing goes wrong and everything is looked at.
+    /// A story with this number of resources or one more, without faults and with all checks.
     pub fn calm(units: usize, dice: &mut Dice) -> Self {
         Self {
             units: units + usize::from(dice.chance(300)),
@@ -79,7 +79,7 @@ impl Length {
     }
 }
 
-/// Lives through one seed.
+/// Runs one seed.
 pub fn run(seed: u64, off: Option<Protection>, trace: bool) -> Outcome {
     let world: Shared = Rc::new(RefCell::new(World::of(seed, off, trace)));
     let mut tasks = Tasks::default();
@@ -103,7 +103,7 @@ pub fn run(seed: u64, off: Option<Protection>, trace: bool) -> Outcome {
         }
         super::converge::converge(&world, &mut tasks);
     }
-    // The processes hold on to the world.
+    // The processes keep references to the world.
     drop(tasks);
     let mut world = world.borrow_mut();
     Outcome {
@@ -114,7 +114,7 @@ pub fn run(seed: u64, off: Option<Protection>, trace: bool) -> Outcome {
 }
 
 impl World {
-    /// When the next round begins.
+    /// The start of the next round.
     fn pause(&mut self, round: usize) -> i64 {
         let most = *self.dice.pick(&[SECOND, MINUTE, 20 * MINUTE, 600 * MINUTE]);
         self.now + if self.has_past(round) || self.planned.is_some() { self.dice.between(0, most) } else { 0 }
@@ -137,7 +137,7 @@ impl World {
             let level = if self.level == Level::Extended { "extended" } else { "documented" };
             self.tally.met(Fault::KeyAndText, level);
             self.note(|| format!("{old} becomes {new} and says something else"));
-            // One whose last edit was not applied has little in common with what it becomes.
+            // A message whose last edit was not applied has little in common with its successor.
             let applied = self.log.ledger.owned.get(&old).map(|owned| &owned.spec);
             let declared = self.project.history.last().and_then(|before| before.get(&old)).map(|unit| &unit.spec);
             if applied.is_some() && applied == declared {
@@ -158,7 +158,8 @@ impl World {
         self.service.successors.retain(|new, _| before.is_some_and(|before| spec(before, new) == spec(after, new)));
     }
 
-    /// Begins a round, and says how faulty the next one is. Often the first goes well, so that there is something to change.
+    /// Begins a round, and returns the fault rate of the next one. Often the first has no faults, so that there is
+    /// something to change.
     fn begin_round(&mut self, round: usize) -> u64 {
         let faults = self.faults;
         if round == 0 && self.length.rounds > 1 && self.dice.chance(600) {
@@ -168,7 +169,7 @@ impl World {
             self.edit();
         }
         let quiet = self.queue.is_empty() && self.processes.iter().all(|process| process.over);
-        // A twin that is made while something is unconfirmed could be ours: nobody could tell.
+        // A twin created while something is unconfirmed could be managed: nobody could distinguish them.
         if quiet && self.planned.is_none() && self.log.ledger.open.is_empty() {
             self.maybe_twin();
         }

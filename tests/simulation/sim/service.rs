@@ -1,4 +1,4 @@
-//! The service as a model: what it holds, at any moment of its past.
+//! The service as a model: its content at any moment of its past.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -13,85 +13,86 @@ use serde_json::{Value, json};
 
 use super::time;
 
-/// What something was, from when on; `None` where it was gone.
+/// The content of an object from a time on; `None` from its deletion on.
 pub type Versions = Vec<(i64, Option<Shared>)>;
 
-/// What the service holds. Nothing is forgotten, so that a stale answer can be given.
+/// The content of the service. Nothing is dropped, so that an outdated answer can be given.
 #[derive(Clone, Debug)]
 pub struct Service {
     pub level: Level,
     pub objects: BTreeMap<String, Object>,
-    /// Named users, channels and tags, by what a lookup names.
+    /// Named users, channels and tags, by the name in a lookup.
     pub docs: BTreeMap<String, Versions>,
-    /// How often something of an address was sent.
+    /// The number of sends for each address.
     pub sent: BTreeMap<Address, u32>,
-    /// What we gave to named users, channels and the list of tags, and did not take back.
+    /// The values that were set on named users, channels and the list of tags, and not removed.
     pub given: BTreeMap<Address, Shared>,
-    /// Messages that have another key and another text by now, with the address that they had while they were pending.
+    /// Messages that now have another key and another text, with their address while they were pending.
     pub successors: BTreeMap<Address, Address>,
-    /// When things got another address, which they had before, and which they have since.
+    /// Changes of addresses: the time, the old address and the new one.
     moved: Vec<(i64, Address, Address)>,
     pub wrong: Vec<String>,
     next: u64,
-    /// Nothing falls due before then.
+    /// Nothing is due before this time.
     pub due: i64,
 }
 
-/// A thing with an id of its own.
+/// An object with its own id.
 #[derive(Clone, Debug)]
 pub struct Object {
     pub kind: &'static str,
     pub versions: Versions,
     pub origin: Origin,
-    /// When it begins to message people.
+    /// When it begins to send messages.
     pub due: Option<i64>,
-    /// It has begun to do so.
+    /// It has begun to send messages.
     pub begun: bool,
-    /// Nobody here is to blame that it is gone.
+    /// A person deleted it.
     pub removed_by_person: bool,
-    /// The ledger knew it and was set back since.
+    /// The ledger contained it and was set back since.
     pub forgotten: bool,
-    /// It is not ours and may say the very same as what is.
+    /// It is unmanaged and may have the content of a managed one.
     pub is_twin: bool,
     /// A person has edited it.
     pub edited: bool,
-    /// It was ours and was deleted, and a backup brought it back. A creation in an unknown state may take it for its own.
+    /// It was managed and was deleted, and a backup brought it back. A creation in an unknown state may take it for its
+    /// own.
     pub was: Option<Address>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Made by a step of this address, or taken over for it.
+    /// Created by a step of this address, or adopted for it.
     Ours(Address),
     Person,
 }
 
-/// Who sends a request that changes something.
+/// The sender of a changing request.
 #[derive(Clone, Debug)]
 pub struct Sender {
     pub address: Address,
-    /// The plan says that it takes the place of one that is there.
+    /// The plan says that it replaces an existing one.
     pub replaces: bool,
-    /// Ids that the ledger had retired under this address when it left.
+    /// Ids that the ledger had retired under this address when the request left.
     pub retired: Vec<String>,
     pub verb: Verb,
-    /// What it is to be, or was.
+    /// The new or the old content.
     pub spec: Option<Shared>,
-    /// The plan shows that something is deleted which nobody declares.
+    /// The plan shows the deletion of an undeclared resource.
     pub prunes: bool,
     /// When the request left.
     pub left: i64,
-    /// Ids that the ledger has forgotten and that nobody declares: nobody can know what these name.
+    /// Ids that were removed from the ledger and are not declared: their references cannot be known.
     pub unknown: Vec<String>,
 }
 
-/// What a body is called.
+/// The name in a body.
 pub fn name(body: Option<&Value>) -> Option<&Value> {
     body.and_then(|body| body.get("display_name").or(body.get("name")))
 }
 
-/// Whether two bodies have one name, or both are enabled and triggered by the same. One that is turned off does nothing, and another
-/// may have its name.
+/// Whether two bodies have the same name, or are both enabled with the same trigger. A disabled one does nothing, and
+/// another may have its name.
 fn is_alike(one: Option<&Value>, other: &Value) -> bool {
     let Some(one) = one.filter(|one| one["enabled"] != false) else { return false };
     let trigger = |body: &Value| body.get("immediate_trigger").cloned().filter(|_| body["enabled"] == true);
@@ -107,7 +108,7 @@ impl Object {
         self.versions.last().and_then(|(_, body)| body.as_deref())
     }
 
-    /// Whether it is there and can still do something.
+    /// Whether it exists and can still act.
     pub fn is_live(&self) -> bool {
         self.body().is_some() && !self.begun
     }
@@ -142,7 +143,7 @@ pub fn names(body: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// The channels that there are in every story, by what a lookup names.
+/// The channels in every story, by the name in a lookup.
 static CHANNELS: LazyLock<Vec<(String, Shared)>> = LazyLock::new(|| {
     let doc = |channel| json!({ "channel_id": channel, "device_type": "ios", "tags": [], "tag_groups": {} });
     let channels = super::project::CHANNELS.into_iter();
@@ -170,7 +171,7 @@ impl Service {
         }
     }
 
-    /// Sends what has fallen due.
+    /// Sends everything that is due.
     pub fn advance(&mut self, now: i64) {
         if now < self.due {
             return;
@@ -193,7 +194,7 @@ impl Service {
         }
     }
 
-    /// Whether there is, or was, a tag of its own.
+    /// Whether there is, or was, a separate tag.
     pub fn has_tags(&self) -> bool {
         self.docs.keys().any(|name| name.starts_with("tag "))
     }
@@ -203,7 +204,7 @@ impl Service {
         format!("{:08x}", (self.next as u32).wrapping_mul(0x9e37_79b1))
     }
 
-    /// Makes a thing.
+    /// Creates an object.
     pub fn make(&mut self, kind: &'static str, body: Value, origin: Origin, now: i64) -> String {
         let id = self.new_id();
         let due = first_time(kind, &body);
@@ -241,7 +242,7 @@ impl Service {
         versions.push((now, doc.map(Shared::from)));
     }
 
-    /// The ledger knows something by another address from now on.
+    /// Records that the ledger has another address for a resource from now on.
     pub fn rename(&mut self, from: &Address, to: &Address, now: i64) {
         let ours = Origin::Ours(from.clone());
         for object in self.objects.values_mut() {
@@ -258,16 +259,16 @@ impl Service {
         self.moved.push((now, from.clone(), to.clone()));
     }
 
-    /// The address by now of something that a request was about when it left.
+    /// The current address of a resource for a request that left at a given time.
     fn current(&self, address: &Address, left: i64) -> Address {
         let since = self.moved.iter().filter(|(at, ..)| *at >= left);
         since.fold(address, |address, (_, from, to)| if from == address { to } else { address }).clone()
     }
 
-    /// Carries out a request that changes something.
+    /// Carries out a changing request.
     pub fn change(&mut self, request: &Request, sender: &Sender, now: i64) -> Answer {
         self.advance(now);
-        // What left before a rename comes after it.
+        // A request that left before a rename arrives after it.
         let sender = &Sender { address: self.current(&sender.address, sender.left), ..sender.clone() };
         let path: Vec<&str> = request.path.strip_prefix("/api/").unwrap_or(&request.path).split('/').collect();
         let body: Value = request.body.as_ref().map_or(Value::Null, |body| body.parse().expect("JSON"));
@@ -313,7 +314,7 @@ impl Service {
         for (id, other) in &self.objects {
             let ours = other.origin == Origin::Ours(address.clone()) && other.is_live();
             let once = matches!(kind, "scheduled_pushes" | "experiments");
-            // What the ledger has forgotten can be found again by what it is called and by what sets it off.
+            // A resource that was lost from the ledger can be found again by its name and by its trigger.
             let is_alike = once || !other.forgotten || is_alike(other.body(), &body);
             if ours && is_alike && (once || !sender.replaces) && !sender.retired.contains(id) {
                 self.wrong.push(format!("{address} was made a second time while {id} is there"));
@@ -338,10 +339,10 @@ impl Service {
         )
     }
 
-    /// The object that a request is about, if it may be about it.
+    /// The object of a request, if the sender may change it.
     fn target(&mut self, id: &str, sender: &Sender) -> Option<&mut Object> {
         let object = self.objects.get_mut(id)?;
-        // A list that is some seconds old shows also what we have deleted since.
+        // A list that is some seconds old still contains resources that were deleted since.
         let may_go = object.origin == Origin::Person || object.forgotten || object.body().is_none();
         let is_pruned = sender.prunes && may_go;
         let is_back = object.was.as_ref() == Some(&sender.address);
@@ -395,14 +396,14 @@ impl Service {
         }
     }
 
-    /// What we gave and did not take back, and is there.
+    /// Whether a value that was set and not removed still exists.
     pub fn has_given(&self, address: &Address) -> bool {
         let Some(spec) = self.given.get(address) else { return false };
         let id = kinds::api(address).own_id(spec).unwrap_or_default();
         self.has(address, &id, spec)
     }
 
-    /// Whether the service has what an address declares, in truth.
+    /// Whether the service really has the declared content of an address.
     pub fn has(&self, address: &Address, id: &str, wire: &Value) -> bool {
         let api = kinds::api(address);
         if let Some(object) = self.objects.get(id) {
@@ -410,7 +411,7 @@ impl Service {
             if object.body().is_some_and(|body| says(body, wire, one_or_many)) {
                 return true;
             }
-            // It may say the same in another form.
+            // The content may be in another form.
             let mut body = object.body().cloned().unwrap_or_default();
             body["uid"] = id.into();
             body["id"] = id.into();
@@ -428,7 +429,7 @@ impl Service {
     }
 }
 
-/// Whether a body is a spec word for word. What may be one or many may stand alone where it is one.
+/// Whether a body equals a spec. A single value may stand for a list of one.
 fn says(body: &Value, spec: &Value, one_or_many: &[&str]) -> bool {
     let (Some(body), Some(spec)) = (body.as_object(), spec.as_object()) else { return false };
     let is_same = |((key, body), (other, spec)): ((&String, &Value), (&String, &Value))| {
@@ -441,7 +442,7 @@ fn says(body: &Value, spec: &Value, one_or_many: &[&str]) -> bool {
     body.len() == spec.len() && body.iter().zip(spec).all(is_same)
 }
 
-/// The first time at which a thing messages people by itself, in milliseconds.
+/// The first time at which an object sends messages by itself, in milliseconds.
 pub fn first_time(kind: &str, body: &Value) -> Option<i64> {
     let all: Vec<&Value> = match (kind, &body["schedule"]) {
         ("scheduled_pushes", Value::Array(many)) => many.iter().collect(),

@@ -1,4 +1,4 @@
-//! What a process has shown before it applies it: as much of its plan as is looked at when something leaves.
+//! The shown plan of a process: the parts that are checked when a request leaves.
 
 use jiff::Timestamp;
 use pushplan::address::Address;
@@ -19,13 +19,13 @@ pub struct ShownStep {
     pub verb: Verb,
     pub after: Vec<usize>,
     pub request: Option<ShownRequest>,
-    /// When what it makes first messages people.
+    /// The first send time of the created resource.
     pub first: Option<Timestamp>,
-    /// What it makes takes the place of one that is there.
+    /// The created resource replaces an existing one.
     pub replaces: bool,
-    /// It deletes what nobody declares and the plan shows as such.
+    /// It deletes an undeclared resource, and the plan shows that.
     pub prunes: bool,
-    /// What it makes or deletes.
+    /// The content of the created or deleted resource.
     pub spec: Option<Shared>,
 }
 

@@ -1,8 +1,8 @@
-//! How often each fault met each kind of step.
+//! Counts of how often each fault met each kind of step.
 
 use std::fmt;
 
-/// What can go wrong.
+/// The faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
     NotSent,
@@ -34,17 +34,17 @@ pub enum Fault {
     PersonDeletes,
     PersonRecreates,
     PersonCopiesName,
-    /// A person sends a push at once whose creation was not confirmed.
+    /// A person immediately sends a push whose creation was not confirmed.
     PersonSends,
-    /// A second one sees that somebody is at work, and stops or waits.
+    /// A second run sees the lock, and stops or waits.
     Held,
-    /// A second one finds a lease that is over.
+    /// A second run finds an expired lease.
     TakenOver,
     PersonUnlocks,
-    /// A list shows none of the things, or not all of them, once.
+    /// A list contains none of the objects, or not all of them, once.
     ListEmpty,
     ListPartial,
-    /// A 404 that is not true.
+    /// A wrong 404.
     FalseMissing,
     /// HTTP 408, done or not.
     TimeoutDone,
@@ -52,9 +52,9 @@ pub enum Fault {
     /// A 2xx whose body says `ok: false`, done or not.
     NotOkDone,
     NotOkNotDone,
-    /// The service was restored from a backup, and has lost one of these.
+    /// The service was restored from a backup, and has lost an object of this kind.
     ServiceRestored,
-    /// The ledger was restored from a backup, and nobody remembers what was in it.
+    /// The ledger was restored from a backup, and its later records are unknown.
     LedgerRestored,
     /// A person accepts that the newest records of the ledger are missing.
     GapAccepted,
@@ -68,13 +68,13 @@ pub enum Fault {
     CrashOf,
     /// A message gets another key and another text in one commit.
     KeyAndText,
-    /// Something gets another key, and the manifests say so.
+    /// A resource gets another key, with `renamed_from`.
     Renamed,
-    /// Someone applies a part of the changes.
+    /// Only a part of the changes is applied.
     Choice,
     /// A guard refuses a plan.
     Refused,
-    /// Something is deleted that nobody declares, because the target asks for it.
+    /// An undeclared resource is deleted, because the target prunes its kind.
     Pruned,
 }
 
@@ -150,7 +150,7 @@ impl Fault {
         Self::Pruned,
     ];
 
-    /// What it can meet.
+    /// The things that a fault can meet.
     pub fn meets(self) -> &'static [&'static str] {
         match self {
             Self::NotSent | Self::LostBefore | Self::LostAfter | Self::ErrorNotDone | Self::ErrorDone => SENT,
@@ -184,10 +184,10 @@ impl Fault {
     }
 }
 
-/// The most that a fault can meet.
+/// The largest number of things that a fault can meet.
 const MOST: usize = 9;
 
-/// Counts of faults, by what they meet.
+/// Counts of faults, by the things that they met.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally([[u64; MOST]; Fault::ALL.len()]);
 
@@ -217,18 +217,18 @@ impl Tally {
         }
     }
 
-    /// Whether nothing went wrong: that a value has another form is no fault.
+    /// Whether there was no fault; another form of a value is not a fault.
     pub fn is_quiet(&self) -> bool {
         let wrong = Fault::ALL.into_iter().filter(|fault| *fault != Fault::Normalised);
         wrong.flat_map(|fault| self.counts(fault)).all(|(_, count)| count == 0)
     }
 
-    /// What each fault met, and how often.
+    /// The counts of a fault, by the things that it met.
     fn counts(&self, fault: Fault) -> impl Iterator<Item = (&'static str, u64)> {
         fault.meets().iter().copied().zip(self.0[fault as usize])
     }
 
-    /// What never happened, and can.
+    /// The possible combinations that never occurred.
     pub fn zeros(&self) -> Vec<String> {
         let pairs = Fault::ALL.iter().flat_map(|fault| self.counts(*fault).map(move |pair| (*fault, pair)));
         pairs.filter(|(_, (_, count))| *count == 0).map(|(fault, (what, _))| format!("{fault:?} at {what}")).collect()

@@ -1,4 +1,4 @@
-//! The processes of a story, polled when something happens to them.
+//! The processes of a story, polled after events.
 
 use std::pin::Pin;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use super::world::{Own, Process, Shared};
 
 pub type Task = Pin<Box<dyn Future<Output = ()>>>;
 
-/// All processes that run.
+/// All running processes.
 #[derive(Default)]
 pub struct Tasks(Vec<Option<Task>>);
 
@@ -27,14 +27,14 @@ impl Tasks {
         }
     }
 
-    /// Begins a process that does something of its own.
+    /// Adds a process with its own task.
     pub fn add(&mut self, shared: &Shared, process: usize, task: Task) {
         self.0.resize_with(process, || None);
         self.0.push(Some(task));
         self.poll(shared, process);
     }
 
-    /// Lets things happen that happen before a time.
+    /// Processes the events before a time.
     pub fn run_until(&mut self, shared: &Shared, until: i64) {
         loop {
             let mut world = shared.borrow_mut();
@@ -53,7 +53,7 @@ impl Tasks {
         }
     }
 
-    /// Lets things happen until nothing is left to happen, or until all who are awake are done.
+    /// Processes events until none is left, or until all awake processes are done.
     pub fn run(&mut self, shared: &Shared, sleepers: bool) {
         loop {
             let next = shared.borrow_mut().step();

@@ -1,9 +1,9 @@
-//! Times of the simulation: milliseconds since it began.
+//! Times of the simulation: milliseconds since its start.
 
 use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 
-/// When everything begins: 2031-01-01T00:00Z.
+/// The start: 2031-01-01T00:00Z.
 const START: i64 = 1_924_992_000_000;
 
 pub const SECOND: i64 = 1000;
@@ -22,7 +22,7 @@ pub fn duration(time: i64) -> SignedDuration {
     SignedDuration::from_millis(time)
 }
 
-/// A time as the contract writes it.
+/// A time in the API's format.
 pub fn written(at: i64) -> String {
     let at = Offset::UTC.to_datetime(stamp(at));
     format!("{}T{:02}{:02}", at.date(), at.hour(), at.minute())

@@ -1,4 +1,4 @@
-//! Whose turn it is: a process that finds another one at work waits, or leaves it alone.
+//! The lock: a process that finds a running one waits, or gives up.
 
 use std::rc::Rc;
 
@@ -10,8 +10,8 @@ use super::time::{MINUTE, SECOND};
 use super::world::Own;
 
 impl Own {
-    /// Whether nobody else is at work, or not any more: a second one stops, or waits for a while and looks again. The clocks of
-    /// two processes are never taken for the same.
+    /// Whether no other process is running, or no longer: a second one stops, or waits for a while and looks again. The
+    /// clocks of two processes always differ.
     pub async fn has_turn(&self, patient: bool) -> bool {
         let patience = {
             let mut world = self.world.borrow_mut();

@@ -1,4 +1,4 @@
-//! The world: one queue of what happens next, and everybody that it happens to.
+//! The world: one queue of events, and everything that they affect.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -27,18 +27,18 @@ use super::shown::ShownPlan;
 use super::tally::{Fault, Tally};
 use super::time::{self, MINUTE, SECOND};
 
-/// How long after it left a request can still take effect.
+/// The maximal time between the departure of a request and its effect.
 pub const LATE: i64 = 130 * SECOND;
-/// How far behind an answer to a reader can be.
+/// The maximal age of an answer to a reader.
 pub const LAG: i64 = 120 * SECOND;
-/// How far off a clock can be.
+/// The maximal error of a clock.
 const SKEW: i64 = 10 * SECOND;
-/// How far off a clock can be that nobody maintains.
+/// The maximal error of an unmaintained clock.
 const APART: i64 = 10 * MINUTE;
-/// When everybody sees what was done: longer than all of these together.
+/// The time after which a change is visible everywhere: longer than all of these together.
 pub const SETTLE: i64 = 5 * MINUTE;
 
-/// What happens next.
+/// A pending event.
 #[derive(Debug)]
 pub enum Happening {
     To(usize, Incoming),
@@ -48,7 +48,7 @@ pub enum Happening {
     Person,
 }
 
-/// What a process is told.
+/// A message to a process.
 #[derive(Debug)]
 pub enum Incoming {
     Answer(usize, Result<Answer, Loss>),
@@ -69,24 +69,24 @@ pub struct Process {
     pub skew: i64,
     wall_behind: i64,
     boot_behind: i64,
-    /// What was shown before it was applied.
+    /// The plan that was shown before it was applied.
     pub shown: ShownPlan,
     pub on_the_way: BTreeMap<usize, Verb>,
     pub done: BTreeSet<usize>,
     /// Creates that left and were not definitely refused.
     pub doubtful: BTreeSet<usize>,
     pub intended: BTreeSet<(Address, Verb)>,
-    /// When its lease is over, in truth: so long after it made its newest durable record.
+    /// The true end of its lease: its length after the newest durable record.
     pub held_until: i64,
-    /// It was told once that something is not there which is.
+    /// It was told once that an existing object does not exist.
     pub misled: bool,
-    /// It was answered as of some time ago.
+    /// It got an outdated answer.
     pub behind: bool,
-    /// The manifests that it has.
+    /// Its manifests.
     pub files: Files,
     /// The run whose whole lease it has observed.
     pub found_over: Option<String>,
-    /// What it was told to leave out.
+    /// The addresses that it leaves out.
     pub except: Vec<String>,
 }
 
@@ -99,20 +99,20 @@ pub struct World {
     pub service: Service,
     pub log: Log,
     pub project: Project,
-    /// A plan that nobody has carried out yet, with the ledger that it was made for.
+    /// A plan that was not carried out yet, with the ledger that it was made for.
     pub planned: Option<(Plan, Rc<Ledger>)>,
     pub tally: Tally,
-    /// How many of a thousand requests meet a fault; 0: none does.
+    /// The number of requests in a thousand that meet a fault.
     pub faults: u64,
     pub off: Option<Protection>,
     pub processes: Vec<Process>,
     pub queue: Queue<Happening>,
-    /// How many processes are yet to begin.
+    /// The number of processes that have not started yet.
     pub starting: usize,
     pub wrong: Option<String>,
     pub trace: Option<Vec<String>>,
     pub reports: usize,
-    /// When something was last intended for an address, in truth.
+    /// The true time of the last intent for each address.
     pub intended: BTreeMap<Address, i64>,
 }
 
@@ -129,7 +129,7 @@ impl World {
         }
     }
 
-    /// A world in which nothing has happened.
+    /// A world before any event.
     pub fn new(length: Length, mut dice: Dice, off: Option<Protection>, trace: bool) -> Self {
         let level = if dice.chance(500) { Level::Documented } else { Level::Extended };
         let project = Project::new(length.units, &mut dice, 0);
@@ -183,7 +183,7 @@ impl World {
         self.off != Some(protection)
     }
 
-    /// Whether the ledger has lost what it had, and everybody sees that.
+    /// Whether records are missing from the ledger, which every process sees.
     pub fn is_set_back(&self) -> bool {
         self.log.ledger.lacks(self.log.mark) && self.is_on(Protection::HighWater)
     }
@@ -194,7 +194,7 @@ impl World {
         }
     }
 
-    /// Something happened that must not.
+    /// Records a violation.
     pub fn violated(&mut self, what: String) {
         self.note(|| format!("WRONG {what}"));
         self.wrong.get_or_insert(what);
@@ -215,13 +215,13 @@ impl World {
         Now { wall: time::stamp(self.now + skew - wall_behind), boot: Duration::from_millis(boot) }
     }
 
-    /// How far the service's clock is ahead of a process's, as its answers show.
+    /// The lead of the service's clock over a process's, according to its answers.
     pub fn ahead(&self, process: usize) -> i64 {
         let ahead = -self.processes[process].skew;
         if ahead.abs() > MINUTE { ahead } else { 0 }
     }
 
-    /// The moment at which a process's clock shows a time.
+    /// The time at which a process's clock shows a given time.
     pub fn when(&self, process: usize, wall: jiff::Timestamp) -> i64 {
         time::of(wall) - self.processes[process].skew
     }
@@ -239,7 +239,7 @@ impl World {
         self.processes.len() - 1
     }
 
-    /// Ends a process where it is. What it has sent goes on.
+    /// Ends a process at this point. Its sent requests continue.
     pub fn crash(&mut self, process: usize, at: &'static str) {
         self.tally.met(Fault::Crash, at);
         for open in self.log.ledger.open.values().filter(|open| open.why.is_none()) {
@@ -257,7 +257,7 @@ impl World {
         let until = self.now + time;
         let own = &mut self.processes[process];
         (own.suspended, own.until) = (true, until);
-        // Either clock may not have noticed yet.
+        // Neither clock may have noticed yet.
         match self.dice.below(3) {
             0 => self.processes[process].wall_behind = time,
             1 => self.processes[process].boot_behind = time,
@@ -266,7 +266,7 @@ impl World {
         self.later(time, Happening::To(process, Incoming::Resume));
     }
 
-    /// An entry comes to the log.
+    /// Writes an entry to the log.
     fn write(&mut self, process: usize, entry: Entry) {
         let exclusive = self.is_on(Protection::CreateIfAbsent);
         let (faults, seq, at) = (self.faults > 0, entry.seq, entry.at);
@@ -316,14 +316,14 @@ impl World {
         }
     }
 
-    /// Who holds a lease that is not over, by any clock. Nobody else begins meanwhile.
+    /// The holder of a lease that is valid by any clock. No other process begins meanwhile.
     fn holder(&self) -> Option<usize> {
         let running = self.log.ledger.run.as_ref()?;
         let holder = self.processes.iter().position(|other| other.run == running.run);
         holder.filter(|holder| self.now <= self.processes[*holder].held_until)
     }
 
-    /// Nothing of ours is missing from the ledger: what lives is owned, retired or in doubt.
+    /// Checks that no managed resource is missing from the ledger: existing ones are owned, retired or unconfirmed.
     fn look_at_ledger(&mut self) {
         let ledger = &self.log.ledger;
         let known = |address: &Address, id: &str| {
@@ -342,7 +342,7 @@ impl World {
         }
     }
 
-    /// The next thing happens; the process that has to be polled because of it.
+    /// Processes the next event; returns the process that has to be polled.
     pub fn step(&mut self) -> Option<Option<usize>> {
         let (at, happening) = self.queue.take()?;
         self.now = self.now.max(at);
@@ -391,7 +391,7 @@ impl World {
     }
 }
 
-/// A process's hold on the world.
+/// A process's handle to the world.
 #[derive(Clone, Debug)]
 pub struct Own {
     pub world: Shared,
@@ -399,7 +399,7 @@ pub struct Own {
 }
 
 impl Own {
-    /// The next thing that this process is told.
+    /// The next message to this process.
     pub async fn next(&self) -> Incoming {
         std::future::poll_fn(|_| {
             let mut world = self.world.borrow_mut();
@@ -412,7 +412,7 @@ impl Own {
         .await
     }
 
-    /// A moment at which the process can die or fall asleep.
+    /// A point at which the process can die or be suspended.
     pub async fn breathe(&self, before: &'static str) {
         {
             let mut world = self.world.borrow_mut();

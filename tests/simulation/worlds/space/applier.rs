@@ -1,5 +1,5 @@
-//! One apply, cut into the steps between which other things can happen: reading, looking, planning, and each effect of the
-//! machine.
+//! One apply, split into the steps between which other events can happen: reading, looking, planning, and each effect
+//! of the machine.
 
 use std::cmp::Ordering;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -25,14 +25,14 @@ use super::words::{ending, record, words};
 use super::world::World;
 use super::{Fault, Protection};
 
-/// The digest of manifests that nobody looks at.
+/// The digest of manifests that is not checked.
 static NOTHING: LazyLock<Digest> = LazyLock::new(|| Digest::of(b""));
 
 #[derive(Clone, Debug)]
 pub struct Applier {
     pub name: String,
     pub phase: Phase,
-    /// How far its clock is ahead.
+    /// The lead of its clock.
     pub skew: i64,
     /// The version of the manifests that it has read.
     pub version: usize,
@@ -41,15 +41,15 @@ pub struct Applier {
     pub read_at: Timestamp,
     /// It has observed the whole lock of the run that has not ended.
     pub found_over: bool,
-    /// The hash of all that happened to it so far.
+    /// The hash of all events that affected it so far.
     pub trail: u64,
-    /// What it has planned.
+    /// Its plan.
     pub plan: Option<Arc<Plan>>,
 }
 
 #[derive(Clone, Debug)]
 pub enum Phase {
-    /// It watches another one that holds the lock.
+    /// It observes another one that holds the lock.
     Watching(Arc<(Watch, Duration)>),
     /// It has read the manifests and the log.
     Read,
@@ -57,11 +57,11 @@ pub enum Phase {
     Listed(Arc<Pause>),
     Planned(Arc<Plan>),
     Running(Arc<Running>),
-    /// It has ended, or will not do anything more.
+    /// It has ended, or will do nothing more.
     Over,
 }
 
-/// A run and the effects that it waits for.
+/// A run and its pending effects.
 #[derive(Clone, Debug)]
 pub struct Running {
     pub run: Run,
@@ -78,7 +78,7 @@ impl Applier {
         matches!(self.phase, Phase::Over)
     }
 
-    /// Notes something that happened to it.
+    /// Records an event that affected it.
     pub fn remember(&mut self, what: impl Hash) {
         let mut hasher = DefaultHasher::new();
         (self.trail, what).hash(&mut hasher);
@@ -114,7 +114,7 @@ impl World {
         if fault == Some(Fault::LedgerSetBack) {
             let to = choices.choose(self.log.earlier());
             self.log.set_back(to);
-            // Whoever restores a ledger sees to it that nobody else is at work.
+            // A user who restores a ledger ensures that no run is active.
             self.appliers.iter_mut().for_each(Applier::end);
             let seq = self.log.ledger.seq;
             self.is_set_back = true;
@@ -137,7 +137,8 @@ impl World {
         if self.setup.fine {
             return;
         }
-        // What another one writes meanwhile makes it stop, and what another one sends could as well have been sent before.
+        // A record of another one makes it stop, and the requests of another one could just as well have been sent
+        // before.
         if matches!(self.appliers[number].phase, Phase::Watching(_)) {
             self.step(number, choices);
         }
@@ -147,7 +148,7 @@ impl World {
         }
     }
 
-    /// When what earlier runs lost has settled, by an applier's clock.
+    /// The time when lost requests of earlier runs have settled, by an applier's clock.
     fn settled_at(&self, number: usize) -> Option<Timestamp> {
         let Applier { ledger, read_at, found_over, .. } = &self.appliers[number];
         ledger.settled_at(&Settling {
@@ -159,7 +160,7 @@ impl World {
         })
     }
 
-    /// An applier of this name starts now.
+    /// Starts an applier with this name now.
     pub fn begin_applier(&mut self, name: &str, skew: i64, version: usize) {
         let mut applier = Applier {
             name: name.to_owned(),
@@ -192,13 +193,13 @@ impl World {
         self.appliers.push(applier);
     }
 
-    /// Whether the lock of a run is over, as far as an applier knows that has seen no record of it for so long.
+    /// Whether the lock of a run has expired, for an applier that has seen no record of it for this long.
     fn is_over(&self, running: &ledger::Running, skew: i64, observed: Duration) -> bool {
         let (wall, observe) = (self.clock(skew).wall, self.is_on(Protection::Observe));
         running.is_over(&Evidence { observed, is_gone: false, wall, clock: None, observe })
     }
 
-    /// An applier has waited as long as a lock lasts.
+    /// An applier has observed for the length of a lock.
     fn watch(&mut self, number: usize, watch: &Watch, since: Duration) {
         self.wait_until(i64::try_from(since.as_millis()).expect("a short time") - MINUTE + LEASE);
         let skew = self.appliers[number].skew;
@@ -216,10 +217,10 @@ impl World {
         applier.trail = self.log.hash;
     }
 
-    /// Chooses when an applier starts: now, or when something has passed that it goes by.
+    /// Chooses when an applier starts: now, or when a time that matters to it has passed.
     fn start_later(&mut self, choices: &mut Choices) {
         let mut times = vec![self.now];
-        // With a lock that has to be observed, it makes no difference when.
+        // With a lock that has to be observed, the time makes no difference.
         let running = self.log.ledger.run.as_ref().filter(|_| !self.is_on(Protection::Observe));
         if let Some(expires) = running.and_then(|running| running.expires) {
             times.push(time::of(expires) + 31 * SECOND);
@@ -233,7 +234,7 @@ impl World {
         self.wait_until(at);
     }
 
-    /// An applier does the next thing.
+    /// Performs the next step of an applier.
     pub fn step(&mut self, number: usize, choices: &mut Choices) {
         match self.appliers[number].phase.clone() {
             Phase::Watching(watched) => self.watch(number, &watched.0, watched.1),
@@ -264,7 +265,7 @@ impl World {
         self.wait_until(at);
     }
 
-    /// Chooses whether an applier is stopped for a while before it goes on.
+    /// Chooses whether an applier is suspended for a while before it continues.
     fn slow(&mut self, choices: &mut Choices, options: &[Fault]) {
         let time = match self.fault(choices, options) {
             Some(Fault::Slow) => self.now + 30 * SECOND,
@@ -277,7 +278,7 @@ impl World {
         self.wait_until(time);
     }
 
-    /// Plans with what an applier has found.
+    /// Makes a plan from an applier's findings.
     pub fn plan(&mut self, number: usize, live: &Live) {
         let applier = &self.appliers[number];
         let units = self.versions[applier.version].clone();
@@ -349,7 +350,7 @@ impl World {
         }
     }
 
-    /// Takes up the effects of a run.
+    /// Adds the effects of a run.
     fn take_on(&mut self, number: usize, mut running: Running, effects: Vec<Effect>) {
         let mut report = None;
         for effect in effects {
@@ -367,7 +368,7 @@ impl World {
         applier.phase = if report.is_some() { Phase::Over } else { Phase::Running(Arc::new(running)) };
     }
 
-    /// Tells a run what happened.
+    /// Passes an event to a run.
     pub fn tell(&mut self, number: usize, running: &Running, event: Event, class: impl Hash) {
         let mut running = running.clone();
         let now = self.clock(self.appliers[number].skew);
@@ -376,15 +377,15 @@ impl World {
         self.take_on(number, running, effects);
     }
 
-    /// Whether the next step of an applier changes nothing but itself, so that its place among those of others does not matter:
-    /// all that it waits for is a record whose place is taken.
+    /// Whether the next step of an applier changes only itself, so that its order among those of others does not
+    /// matter: it only waits for a record whose position is taken.
     pub fn is_alone(&self, number: usize) -> bool {
         let Phase::Running(running) = &self.appliers[number].phase else { return false };
         let [Effect::Append(entry)] = &running.effects[..] else { return false };
         self.is_on(Protection::CreateIfAbsent) && !self.log.takes(entry)
     }
 
-    /// The next effect of a run is carried out.
+    /// Carries out the next effect of a run.
     fn go_on(&mut self, number: usize, running: &Arc<Running>, choices: &mut Choices) {
         let mut running = Running::clone(running);
         if running.effects.is_empty() {
@@ -440,7 +441,7 @@ impl World {
             if matches!(entry.record, Record::Begin(_)) {
                 self.applied = self.applied.max(self.appliers[number].version);
             }
-            // Writing takes its own time alone, so that the order of two appliers makes no difference to the clock of either.
+            // Writing takes only the applier's own time, so the order of two appliers does not affect their clocks.
             self.appliers[number].skew += APPEND;
         }
         match error {
@@ -472,7 +473,7 @@ fn checkout(version: usize) -> Checkout {
     Checkout { commit: version.to_string(), branch: Some("main".to_owned()), dirty: false }
 }
 
-/// How a version relates to the one that was applied last.
+/// The relation of a version to the last applied one.
 fn descent(applied: &Checkout, version: usize) -> Descent {
     let last: usize = applied.commit.parse().expect("a version");
     let ancestry = match version.cmp(&last) {

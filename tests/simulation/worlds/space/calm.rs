@@ -1,4 +1,4 @@
-//! The calm: nothing more goes wrong. Applies have to bring everything in line, or leave it to a person and say so.
+//! The calm: no more faults. Applies have to bring everything in line, or leave it to a person and say so.
 
 use pushplan::address::Address;
 use pushplan::kinds;
@@ -11,11 +11,11 @@ use super::service::Origin;
 use super::time::{DUE, MINUTE};
 use super::world::World;
 
-/// How many applies it may take.
+/// The maximal number of applies.
 const APPLIES: usize = 4;
 
-/// Lets every applier die and nothing more go wrong. `is_known` says of a state whether it is known to end well; the states that
-/// did are returned.
+/// Ends every applier and all faults. `is_known` returns whether a state is known to end well; the states that did are
+/// returned.
 pub fn calm(mut world: World, late: bool, is_known: &dyn Fn(u64) -> bool) -> Result<Vec<u64>, Box<World>> {
     world.note(|| "from here on, nothing more goes wrong, and no applier of before does anything more".to_owned());
     if late {
@@ -70,7 +70,7 @@ impl World {
         self.back_up();
     }
 
-    /// One apply in which nothing goes wrong.
+    /// One apply without faults.
     fn apply_in_calm(&mut self) -> Option<std::sync::Arc<Plan>> {
         self.appliers.clear();
         let newest = self.versions.len() - 1;
@@ -84,7 +84,7 @@ impl World {
         plan
     }
 
-    /// Judges a world in which a plan has nothing to do.
+    /// Checks a world in which a plan has nothing to do.
     fn look_at_end(&mut self, plan: &Plan) {
         let is_reported = |kind: &str| {
             let of_kind = plan.changes.iter().filter(|change| change.address.kind == kind);
@@ -119,7 +119,8 @@ impl World {
             let owner = ledger.owned.iter().find(|(_, owned)| owned.id == *id).map(|(address, _)| address);
             let is_declared = owner.is_some_and(|owner| units.contains_key(owner));
             let is_retired = ledger.retired.iter().any(|old| old.id == *id);
-            // A set-back ledger has lost its id, and the plan counts it among the segments that are not managed. It sends nothing.
+            // A ledger that was set back has lost its id, and the plan counts it among the unmanaged segments. It sends
+            // nothing.
             if self.is_set_back && object.kind == "segments" {
                 continue;
             }
@@ -130,7 +131,7 @@ impl World {
         }
         let is_declared = units.keys().any(|address| address.kind == "scheduled_pushes");
         let is_reported = is_reported("scheduled_pushes") || self.excused.contains(&"scheduled_pushes");
-        // What was removed before anybody looked again, nobody could report in time.
+        // A deletion before the next look could not be reported in time by anyone.
         let is_reported = is_reported || self.is_taken && self.now >= DUE;
         self.wait_until(DUE + 10 * MINUTE);
         if let Some(wrong) = wrong.into_iter().next() {

@@ -1,6 +1,6 @@
-//! Choices of one step, tried one after the other: the step runs again for each sequence of choices.
+//! Choices of one step, tried in order: the step runs again for each sequence of choices.
 
-/// A sequence of choices, and how many options each of them had.
+/// A sequence of choices, and the number of options for each.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
     made: Vec<u8>,
@@ -9,12 +9,12 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Choices that were made before.
+    /// Repeats earlier choices.
     pub fn replay(made: &[u8]) -> Self {
         Self { made: made.to_vec(), options: vec![1; made.len()], at: 0 }
     }
 
-    /// Returns one of `0..options`. The first time it is asked for, that is 0.
+    /// Returns one of `0..options`. The first request returns 0.
     pub fn choose(&mut self, options: usize) -> usize {
         let options = u8::try_from(options).expect("few options");
         if options <= 1 {
@@ -34,7 +34,7 @@ impl Choices {
         options[self.choose(options.len())].clone()
     }
 
-    /// Moves on to the next sequence; false when all of them were tried.
+    /// Advances to the next sequence; false when all were tried.
     pub fn advance(&mut self) -> bool {
         self.made.truncate(self.at);
         self.options.truncate(self.at);

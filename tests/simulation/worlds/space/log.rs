@@ -10,11 +10,11 @@ use pushplan::ledger::{Done, Entry, Ledger, Record, Seq};
 pub struct Log {
     entries: Arc<Vec<Arc<Entry>>>,
     pub ledger: Arc<Ledger>,
-    /// What the ledger was whenever no run was under way.
+    /// The states of the ledger whenever no run was active.
     rests: Arc<Vec<Arc<Ledger>>>,
     /// The hash of the ledger and of its last record.
     pub hash: u64,
-    /// The newest record that there ever was. It is kept beside the records, and survives when they are set back.
+    /// The newest record so far. It is stored next to the records, and survives when they are set back.
     pub mark: Seq,
 }
 
@@ -26,7 +26,7 @@ impl Default for Log {
 }
 
 impl Log {
-    /// Whether an entry can be appended: the place is free, or the entry is there already.
+    /// Whether an entry can be appended: the position is free, or the entry already exists.
     pub fn takes(&self, entry: &Entry) -> bool {
         entry.seq == self.ledger.seq + 1 || self.has(entry)
     }
@@ -60,7 +60,7 @@ impl Log {
         self.append(&Arc::new(entry));
     }
 
-    /// The world begins here: it is not set back to anything before.
+    /// Starts the world here: it is not set back to an earlier state.
     pub fn forget_past(&mut self) {
         self.rests = Arc::new(vec![self.ledger.clone()]);
     }
@@ -79,7 +79,7 @@ impl Log {
         self.hash = self.entries.last().map_or(0, |last| hash(&self.ledger, last));
     }
 
-    /// Hashes also what it can be set back to.
+    /// Also hashes the states that it can be set back to.
     pub fn hash_past(&self, hasher: &mut impl Hasher) {
         self.mark.hash(hasher);
         for rest in self.rests.iter() {
@@ -88,7 +88,7 @@ impl Log {
     }
 }
 
-/// An entry without the words in which a person is told why: nothing depends on them.
+/// An entry without the explanations for people, which have no effect.
 fn wordless(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
     if let Record::Outcomes(outcomes) = &mut entry.record {

@@ -1,4 +1,4 @@
-//! What an applier learns of the service: the real fetch machine, with lists that are not whole and answers that are wrong.
+//! An applier's view of the service: the real fetch machine, with incomplete lists and wrong answers.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::time::LAG;
 use super::world::World;
 use super::{Fault, Protection};
 
-/// A look that waits for its second list: what it was told so far.
+/// A look that waits for its second list, with its answers so far.
 #[derive(Clone, Debug)]
 pub struct Pause {
     pub until: Timestamp,
@@ -25,7 +25,7 @@ pub struct Pause {
 }
 
 impl World {
-    /// Looks until everything is known, or until it has to wait. A look that waited is repeated up to there first.
+    /// Looks until everything is known, or until it has to wait. A look that waited is first repeated up to that point.
     pub fn look(&mut self, number: usize, pause: Option<&Pause>, choices: &mut Choices) {
         let applier = &self.appliers[number];
         let (units, ledger, name) =
@@ -88,7 +88,7 @@ impl World {
         self.plan(number, &live);
     }
 
-    /// Chooses the moment that the answers show.
+    /// Chooses the time of the answers.
     fn as_of(&mut self, choices: &mut Choices) -> i64 {
         if self.service.is_unsettled(self.now) && self.fault(choices, &[Fault::Stale]).is_some() {
             self.note(|| "  its answers show an earlier state".to_owned());

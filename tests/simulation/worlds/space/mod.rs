@@ -25,7 +25,7 @@ pub use search::{Limits, Outcome, search};
 /// The origin that pages may lead to.
 const ORIGIN: &str = "https://service.example";
 
-/// What can go wrong.
+/// The faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
     /// A request is lost before it takes effect.
@@ -53,13 +53,13 @@ pub enum Fault {
     False404,
     /// Everything is answered as of two minutes ago.
     Stale,
-    /// A record is not written, and nobody says so.
+    /// A record is not written, and the result is unknown.
     AppendLost,
-    /// A record is written, and nobody says so.
+    /// A record is written, and the result is unknown.
     AppendUnknown,
     /// An applier is stopped past its lease.
     Slow,
-    /// It is stopped past the time in which requests may leave, and past the settle time.
+    /// It is suspended past the time in which requests may leave, and past the settle time.
     VerySlow,
     /// It is stopped until shortly before the push is sent.
     NearlyDue,
@@ -77,8 +77,8 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether the service says that something does not exist which does. Two such answers about the same thing cannot be told
-    /// from the truth, so that there is one of them at most.
+    /// Whether the service claims that an existing object does not exist. Two such answers about the same object cannot
+    /// be distinguished from the truth, so there is at most one.
     pub fn is_false_absence(self) -> bool {
         matches!(self, Self::ListIncomplete | Self::False404 | Self::FalseGone)
     }
@@ -112,7 +112,7 @@ impl Fault {
     ];
 }
 
-/// What keeps an apply from doing harm, and can be turned off to see that the search notices.
+/// The safeguards of an apply, which can be turned off to check that the search detects their absence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Protection {
     Intent,
@@ -126,27 +126,27 @@ pub enum Protection {
     Lease,
     /// No apply begins while another one holds the lock.
     Turn,
-    /// A lock is over only once its whole length was observed.
+    /// A lock has expired only when its whole length was observed.
     Observe,
-    /// What other machines wrote down a moment ago is waited for by the own clock.
+    /// The settle time after recent records of other machines is measured by the own clock.
     OwnClock,
-    /// What is in an unknown state is absent only if two lists do not show it.
+    /// A resource in an unknown state is absent only if two lists do not contain it.
     TwoLists,
-    /// A push that no list shows is absent only if the service reports no push that is unknown.
+    /// A push that is in no list is absent only if the service reports no unknown push.
     ReportedSends,
-    /// What was updated is read again until it was seen.
+    /// An updated resource is read again until the update was seen.
     RereadUpdated,
     /// A 404 to a deletion is confirmed.
     ConfirmDeletion,
-    /// A 408 and `ok: false` leave open whether a request was carried out.
+    /// A 408 and `ok: false` leave it open whether a request was carried out.
     DoubtAnswers,
     /// A new message waits for a similar one that is no longer declared.
     Similar,
-    /// Files that are older than the last apply undo nothing.
+    /// Files that are older than the last apply revert nothing.
     Older,
-    /// A ledger is refused that lacks records which there were.
+    /// A ledger with missing records is refused.
     Mark,
-    /// What may have been created in a gap of the ledger waits for a person.
+    /// A resource that may have been created in a gap of the ledger waits for a person.
     Gap,
 }
 
@@ -176,20 +176,20 @@ impl Protection {
     ];
 }
 
-/// A world to explore, and how much may happen in it.
+/// A world to explore, with limits for its events.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub level: Level,
     pub shape: Shape,
     /// Whether everything was applied before the world begins.
     pub applied: bool,
-    /// How many appliers start, one after the other or at the same time.
+    /// The number of appliers that start, in sequence or at the same time.
     pub runs: usize,
     pub faults: u8,
     pub edits: u8,
-    /// Whether anything can happen between reading the log and looking at the service.
+    /// Whether events can happen between reading the log and looking at the service.
     pub fine: bool,
-    /// How many requests of one applier are on their way at once.
+    /// The number of concurrent requests of one applier.
     pub concurrency: usize,
     /// The kinds of faults that can happen.
     pub kinds: Vec<Fault>,

@@ -1,4 +1,4 @@
-//! A request that changes something: what becomes of it on its way, and what its sender is told.
+//! A changing request: its fate on the way, and the answer to its sender.
 
 use pushplan::apply::{Event, Sending};
 use pushplan::exchange::{Answer, Loss, Meaning};
@@ -12,7 +12,7 @@ use super::time::{self, LEAD, SECOND};
 use super::world::World;
 use super::{Fault, Protection};
 
-/// What can happen to any request.
+/// The faults that can affect any request.
 const ANY: [Fault; 10] = [
     Fault::LostBefore,
     Fault::LostAfter,
@@ -90,7 +90,7 @@ impl World {
         self.judge();
         let class = match &told {
             Err(_) => (4_u8, String::new()),
-            // Without a protection, answers may mean something else.
+            // Without a protection, answers may have another meaning.
             Ok(answer) if !self.setup.off.is_empty() => (10, format!("{answer:?}")),
             Ok(answer) => class(&step, answer),
         };
@@ -101,7 +101,7 @@ impl World {
         self.tell(number, running, event, (sending.step, class));
     }
 
-    /// What has to hold whenever a request leaves.
+    /// The invariants whenever a request leaves.
     fn look_at_departure(&mut self, number: usize, step: &pushplan::plan::Step) {
         let applier = &self.appliers[number];
         let (name, address) = (applier.name.clone(), &step.address);
@@ -116,7 +116,7 @@ impl World {
         }
         let spec = step.spec.as_ref().filter(|_| step.verb == Verb::Create);
         let first = spec.and_then(|spec| kinds::api(address).runs(spec)).and_then(|runs| runs.first);
-        // A clock that is wrong is wrong about this as well.
+        // A wrong clock is wrong about this too.
         let now = self.now + self.appliers[number].skew;
         if first.is_some_and(|first| time::of(first) < now + LEAD - 10 * SECOND) {
             self.violated(format!("{address} is created too near to its time"));
@@ -137,7 +137,7 @@ impl World {
     }
 }
 
-/// Answers that mean the same to the sender.
+/// Answers with the same meaning for the sender.
 fn class(step: &pushplan::plan::Step, answer: &Answer) -> (u8, String) {
     let spec = step.spec.clone().unwrap_or_default();
     match answer.meaning() {

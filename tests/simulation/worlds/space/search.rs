@@ -9,38 +9,38 @@ use super::calm::calm;
 use super::choose::Choices;
 use super::world::World;
 
-/// How far a search goes.
+/// The limits of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How many states it looks at.
+    /// The number of states that it visits.
     pub states: usize,
-    /// How many violations are enough.
+    /// The number of violations that are enough.
     pub violations: usize,
-    /// How many states are kept at each depth. If there are more, the others wait until these are searched to the end, and a story
-    /// need not be the shortest.
+    /// The number of states that are kept at each depth. If there are more, the others wait until these are searched to
+    /// the end, and a story may not be the shortest.
     pub breadth: usize,
 }
 
 impl Limits {
-    /// Breadth first to the end, up to so many states and to the first violation.
+    /// Breadth first to the end, up to this number of states and to the first violation.
     pub fn first(states: usize) -> Self {
         Self { states, violations: 1, breadth: usize::MAX }
     }
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Distinct states, and how many steps lead to them.
+    /// The number of distinct states.
     pub states: usize,
     pub steps: usize,
-    /// How many steps lead to the farthest state.
+    /// The number of steps to the farthest state.
     pub depth: usize,
-    /// Distinct states from which everything had to come right.
+    /// Distinct states from which everything had to be resolved.
     pub calms: usize,
     /// The first story of each violation.
     pub violations: Vec<Violation>,
-    /// Whether it was broken off because it had seen too many states.
+    /// Whether it was stopped because it had visited too many states.
     pub is_cut: bool,
 }
 
@@ -50,8 +50,8 @@ pub struct Violation {
     pub story: String,
 }
 
-/// How each state was reached: from which one, and by what. The bytes of a state are its actor and the choices, up to those of the
-/// next state.
+/// How each state was reached: its predecessor, and the step. The bytes of a state are its actor and the choices, up to
+/// those of the next state.
 #[derive(Debug, Default)]
 struct Ways {
     nodes: Vec<(u32, u64)>,
@@ -111,7 +111,7 @@ pub fn search(setup: &Setup, limits: Limits) -> Outcome {
         outcome: Outcome::default(),
     };
     let number = search.ways.add(0, START, &[]);
-    // The states at each depth that were not looked at yet.
+    // The states at each depth that were not visited yet.
     let mut levels = vec![vec![(first, number)]];
     while let Some(level) = levels.last_mut() {
         let rest = level.len().saturating_sub(limits.breadth);
@@ -132,7 +132,7 @@ pub fn search(setup: &Setup, limits: Limits) -> Outcome {
 }
 
 impl Search {
-    /// Looks at a state, and adds the new ones that it leads to. Says whether the search is over.
+    /// Visits a state, and adds its new successors. Returns whether the search is over.
     fn look(&mut self, world: &World, at: u32, next: &mut Vec<(World, u32)>) -> bool {
         if self.checked.insert(world.durable()) {
             for late in [false, true] {
@@ -171,7 +171,7 @@ impl Search {
         self.outcome.is_cut
     }
 
-    /// Adds a violation unless there is a story of the same. Says whether there are enough of them.
+    /// Adds a violation unless there is a story of the same one. Returns whether there are enough.
     fn found(&mut self, to: u32, last: Option<(u8, &[u8])>, late: Option<bool>) -> bool {
         let violation = tell(&self.setup, self.ways.to(to), last, late);
         let violations = &mut self.outcome.violations;
@@ -187,7 +187,7 @@ impl Search {
     }
 }
 
-/// Lives through the way to a state once more, with words.
+/// Repeats the way to a state, with words.
 fn tell<'a>(
     setup: &Arc<Setup>,
     mut way: Vec<(u8, &'a [u8])>,
@@ -216,7 +216,7 @@ impl World {
         world
     }
 
-    /// What can act in a state.
+    /// The possible actors in a state.
     fn actors(&self) -> Vec<u8> {
         let mut actors: Vec<u8> =
             (0..=254).zip(&self.appliers).filter(|(_, one)| !one.is_over()).map(|(at, _)| at).collect();

@@ -19,11 +19,11 @@ type Versions = Vec<(i64, Option<Shared>)>;
 pub struct Service {
     pub level: Level,
     pub objects: BTreeMap<String, Object>,
-    /// How often the campaign was sent.
+    /// The number of times that the campaign was sent.
     pub sent: u32,
-    /// How many objects were changed.
+    /// The number of changes.
     pub writes: u32,
-    /// When one was last changed: no two changes have the same time.
+    /// The time of the last change: no two changes have the same time.
     last: i64,
     /// Violations, in words.
     pub wrong: Vec<String>,
@@ -34,12 +34,12 @@ pub struct Object {
     pub kind: &'static str,
     pub versions: Versions,
     pub origin: Origin,
-    /// When it is sent; `None` for what sends nothing.
+    /// The send time; `None` if it sends nothing.
     due: Option<i64>,
     pub sent: bool,
     /// A request of pushplan deleted it.
     is_deleted: bool,
-    /// It was deleted like that, and a backup brought it back.
+    /// It was deleted by pushplan, and a backup brought it back.
     pub is_back: bool,
 }
 
@@ -89,7 +89,7 @@ impl Service {
         Self { level, objects: BTreeMap::new(), sent: 0, writes: 0, last: -1, wrong: Vec::new() }
     }
 
-    /// Sends what has fallen due.
+    /// Sends everything that is due.
     pub fn advance(&mut self, now: i64) {
         for (id, object) in &mut self.objects {
             if !object.is_live() || object.due.is_none_or(|due| due > now) {
@@ -149,7 +149,7 @@ impl Service {
         self.advance(now);
     }
 
-    /// Carries out a request that changes something, for an address.
+    /// Carries out a changing request for an address.
     pub fn change(&mut self, request: &Request, address: &Address, now: i64) -> Answer {
         self.advance(now);
         let body: Value = request.body.as_ref().map_or(Value::Null, |body| body.parse().expect("JSON"));
@@ -209,12 +209,12 @@ impl Service {
         sent.map(|(id, _)| id.clone()).collect()
     }
 
-    /// How many objects of a kind exist and have not been sent.
+    /// The number of objects of a kind that exist and were not sent.
     pub fn live(&self, kind: &str) -> usize {
         self.objects.values().filter(|object| object.kind == kind && object.is_live()).count()
     }
 
-    /// Whether anything changed so shortly ago that a reader may not see it.
+    /// Whether there was such a recent change that a reader may not see it.
     pub fn is_unsettled(&self, now: i64) -> bool {
         self.objects.values().any(|object| object.versions.last().is_some_and(|(from, _)| *from > now - LAG))
     }
@@ -248,7 +248,7 @@ impl Service {
         as_spec(content) == *spec
     }
 
-    /// Sets everything back to an earlier state. What was sent stays sent.
+    /// Restores an earlier state. Sent messages stay sent.
     pub fn restore(&mut self, backup: &Self) {
         for (id, object) in self.objects.iter_mut().filter(|(_, object)| !object.sent) {
             match backup.objects.get(id) {
@@ -261,7 +261,7 @@ impl Service {
         }
     }
 
-    /// Hashes what can matter for anything that follows.
+    /// Hashes everything that can matter for later events.
     pub fn hash_into(&self, hasher: &mut impl Hasher, now: i64) {
         (self.sent, self.writes, self.last).hash(hasher);
         for (id, object) in &self.objects {

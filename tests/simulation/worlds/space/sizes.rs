@@ -1,11 +1,11 @@
-//! Which worlds are explored, and how far.
+//! The explored worlds, and their sizes.
 
 use pushplan::nouns::level::Level;
 
 use super::{Fault, Protection, Setup, Shape};
 
 impl Setup {
-    /// A world in which nothing was applied and nothing goes wrong.
+    /// A world without an applied state and without faults.
     pub fn new(level: Level) -> Self {
         Self {
             level,
@@ -21,7 +21,7 @@ impl Setup {
         }
     }
 
-    /// What distinguishes it from others, in words.
+    /// The difference from other worlds, in words.
     pub fn name(&self) -> String {
         let level = if self.level == Level::Extended { "extended" } else { "documented" };
         let applied = if self.applied { "applied before" } else { "nothing applied" };
@@ -30,7 +30,7 @@ impl Setup {
         format!("{level}, {applied}, {shape}, {runs} appliers, {faults} faults, {edits} edits")
     }
 
-    /// Both levels and both shapes, with so many faults and edits.
+    /// Both levels and both shapes, with these numbers of faults and edits.
     fn all(applied: bool, faults: u8, edits: u8) -> Vec<Self> {
         let mut all = Vec::new();
         for level in [Level::Documented, Level::Extended] {
@@ -63,7 +63,7 @@ impl Setup {
         all
     }
 
-    /// A world in which a protection is missed.
+    /// A world in which the absence of a protection is detected.
     pub fn without(protection: Protection) -> Self {
         let documented = Self { off: vec![protection], ..Self::new(Level::Documented) };
         let extended = Self { off: vec![protection], ..Self::new(Level::Extended) };
@@ -75,7 +75,7 @@ impl Setup {
             | Protection::CreateIfAbsent
             | Protection::SendDeadline
             | Protection::Turn => documented,
-            // Two lists a settle time apart make up for it.
+            // Two lists a settle time apart compensate for it.
             Protection::SettleWait => {
                 with(Self { off: vec![protection, Protection::TwoLists], ..extended }, &[Fault::Delayed])
             }

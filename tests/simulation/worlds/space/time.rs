@@ -1,27 +1,27 @@
-//! Times of the worlds: milliseconds since they began.
+//! Times of the worlds: milliseconds since their start.
 
 use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 
-/// When every world begins: 2031-01-01T00:00Z.
+/// The start of every world: 2031-01-01T00:00Z.
 const START: i64 = 1_924_992_000_000;
 
 pub const SECOND: i64 = 1000;
 pub const MINUTE: i64 = 60 * SECOND;
 
-/// How long a record takes to be written.
+/// The time in which a record is written.
 pub const APPEND: i64 = 10;
-/// How long after its departure a request can still take effect.
+/// The maximal time between the departure of a request and its effect.
 pub const LATE: i64 = 130 * SECOND;
-/// How far behind an answer to a reader can be.
+/// The maximal age of an answer to a reader.
 pub const LAG: i64 = 120 * SECOND;
-/// When everybody sees a change: longer than both of these together.
+/// The time after which a change is visible everywhere: longer than both of these together.
 pub const SETTLE: i64 = 5 * MINUTE;
-/// How near the time of a new push may be.
+/// The smallest distance of a new push's time.
 pub const LEAD: i64 = 5 * MINUTE;
-/// How long a lease lasts. A real one is longer than the time in which requests leave; this one makes both matter.
+/// The length of a lease. A real one is longer than the time in which requests leave; this one makes both matter.
 pub const LEASE: i64 = 20 * SECOND;
-/// When the push is sent.
+/// The time of the push.
 pub const DUE: i64 = 6 * 60 * MINUTE;
 
 pub fn stamp(at: i64) -> Timestamp {
@@ -38,7 +38,7 @@ pub fn duration(time: i64) -> SignedDuration {
     SignedDuration::from_millis(time)
 }
 
-/// A time as the contract writes it.
+/// A time in the API's format.
 pub fn written(at: i64) -> String {
     let at = Offset::UTC.to_datetime(stamp(at));
     format!("{}T{:02}{:02}", at.date(), at.hour(), at.minute())

@@ -24,7 +24,7 @@ fn step_words(address: &Address, verb: pushplan::ledger::Verb, id: Option<&str>)
     id.map_or_else(|| format!("{verb} {address}"), |id| format!("{verb} {address} ({id})"))
 }
 
-/// How a run ended, in one line.
+/// The result of a run, in one line.
 pub fn ending(report: &Report) -> String {
     let fate = |fate: &Fate| match fate {
         Fate::Done { .. } => "done".to_owned(),

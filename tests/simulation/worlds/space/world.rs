@@ -37,29 +37,29 @@ pub struct World {
     pub applied: usize,
     pub appliers: Vec<Applier>,
     pub late: Vec<Late>,
-    /// How many faults and edits may still happen.
+    /// The number of faults and edits that may still happen.
     pub faults: u8,
     pub edits: u8,
-    /// Whether the service has said already that something does not exist which does.
+    /// Whether the service has already denied the existence of an existing object.
     has_lied: bool,
     /// The edits that happened.
     pub edited: Vec<Edit>,
     /// Backups of the service.
     pub backups: Vec<Arc<Service>>,
-    /// The kinds that were changed behind pushplan's back where no request could show it.
+    /// The kinds that were changed outside pushplan when no request could show it.
     pub excused: Vec<&'static str>,
     /// Whether the ledger was set back.
     pub is_set_back: bool,
-    /// Whether another user has taken the push away.
+    /// Whether another user has deleted the push.
     pub is_taken: bool,
     /// The first violation.
     pub wrong: Option<String>,
-    /// What happened, where it is asked for.
+    /// The events, if requested.
     pub story: Option<String>,
 }
 
 impl World {
-    /// A world in which nothing has happened.
+    /// A world before any event.
     pub fn new(setup: Arc<Setup>) -> Self {
         Self {
             now: 0,
@@ -99,12 +99,12 @@ impl World {
         self.wrong.get_or_insert(what);
     }
 
-    /// The service, to be changed.
+    /// The service, for changes.
     pub fn service(&mut self) -> &mut Service {
         Arc::make_mut(&mut self.service)
     }
 
-    /// Time passes.
+    /// Advances the time.
     pub fn wait_until(&mut self, at: i64) {
         if at <= self.now {
             return;
@@ -123,20 +123,20 @@ impl World {
         self.judge();
     }
 
-    /// Takes up what the service found wrong.
+    /// Records a violation that the service detected.
     pub fn judge(&mut self) {
         if let Some(wrong) = self.service.wrong.first().cloned() {
             self.violated(wrong);
         }
     }
 
-    /// The time that an applier's clocks show.
+    /// The time on an applier's clocks.
     pub fn clock(&self, skew: i64) -> Now {
         let boot = Duration::from_millis((self.now + time::MINUTE).max(0).unsigned_abs());
         Now { wall: time::stamp(self.now + skew), boot }
     }
 
-    /// Chooses whether a fault happens, and which. Those that are not among the setup's are left out.
+    /// Chooses whether a fault happens, and which. Faults outside the setup are left out.
     pub fn fault(&mut self, choices: &mut Choices, options: &[Fault]) -> Option<Fault> {
         if self.faults == 0 {
             return None;
