@@ -278,7 +278,7 @@ fn a_release_that_is_not_there_is_built_once() {
     let asked = folder.read(".git/runner/asked");
     assert_eq!(asked, format!("+stable install --locked --root {root} pushplan --version 9.8.7\n"));
     assert_eq!(used.path, [format!("{root}/bin")]);
-    // What is there, as from a cache, is not built again.
+    // An existing program, for example from a cache, is not built again.
     assert_eq!(runner.run(&[("command", "validate"), ("version", "9.8.7")], &on_pull(&team)).code, 0);
     assert_eq!(folder.read(".git/runner/asked"), asked);
     // The action's own release is built from the action's own sources.

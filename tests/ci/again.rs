@@ -34,7 +34,7 @@ fn what_a_later_merge_cancelled_is_not_sent_by_the_job_of_a_merge_that_was_appli
         let ran = team.apply(&first, &["--on-error", "continue"]);
         assert_eq!(ran.code, 6, "{ran}");
         assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
-        // A later merge cancels what was made, once the time is over in which an answer could have been late.
+        // A later merge deletes the created resources, after the time in which a response could have been late.
         std::thread::sleep(Duration::from_secs(3));
         team.host.open(8);
         team.project.write(OTHERS);
@@ -246,7 +246,7 @@ fn a_ledger_that_was_set_back_behind_a_comment_is_refused() {
             let ran = std::process::Command::new("cp").arg("-R").args([from, to]).status().expect("cp runs");
             assert!(ran.success());
         };
-        // What a new machine has seen.
+        // A ledger that was set back, on a machine that has never read it.
         let set_back = || {
             copy(&backup, &ledger);
             std::fs::remove_dir_all(root.join("seen")).expect("what was seen");

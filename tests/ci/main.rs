@@ -1,6 +1,6 @@
-//! Plans in pull requests: opened, pushed to again, merged, applied, and told what became of it, on stand-ins for the
-//! REST APIs of two code hosts. They speak real HTTP and are strict: a request that the host does not know, a wrong
-//! token, a page that is too large, a comment that is too long or another user's comment edited fails the test.
+//! Plans in pull requests: opened, updated, merged, applied, and reported, on stand-ins for the REST APIs of two code
+//! hosts. They speak real HTTP and are strict: a request that the host does not know, a wrong token, a page that is too
+//! large, a comment that is too long or an edit of another user's comment fails the test.
 #![cfg(unix)]
 
 mod action;

@@ -1,4 +1,4 @@
-//! What a plan leaves out where there is much of it: never what people read, nor when.
+//! Large plans leave details out, but never texts for recipients, nor times.
 
 use std::fmt::Write as _;
 
@@ -43,7 +43,7 @@ fn every_text_and_time_of_something_new_is_told_however_many_fields_it_has() {
         says(&told, &[&format!("outcome[{at}].alert"), &format!("Day {number}"), &format!("{days} (")]);
         assert!(page.contains(&format!("Day {number}")) && page.contains(&format!("{days} (")), "{number}");
     }
-    // What nobody reads is counted.
+    // Other fields are counted.
     assert!(told.contains("more fields") && !told.contains("more time"), "{told}");
 }
 

@@ -1,4 +1,4 @@
-//! What a plan says of messages that a trigger sends: each change of a pipeline that people notice has a row.
+//! Messages with a trigger in plans: each change of a pipeline that recipients notice has a row.
 
 use pushplan_testing::{Project, Ran, says};
 use serde_json::Value;

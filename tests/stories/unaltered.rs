@@ -1,5 +1,4 @@
-//! What a plan does not do is not shown as if it did: no message is said to change by a deletion that waits, by a time that is
-//! refused, or by a push that is gone.
+//! A plan shows only its own effects: a deferred deletion, a refused time or a missing push changes no message.
 
 use pushplan_testing::{Project, says};
 

@@ -1,4 +1,4 @@
-//! What the service has and git does not: counted by plans, listed, ignored, or deleted where the target asks for it.
+//! Unmanaged resources of the service: counted by plans, listed, ignored, or deleted if the target prunes them.
 
 use jiff::Timestamp;
 use pushplan_testing::{Project, Ran, Service, changes, says, stand_in};
@@ -20,7 +20,7 @@ fn template(service: &Service, name: &str) -> String {
     made["template_id"].as_str().expect("an id").to_owned()
 }
 
-/// Someone schedules a push for the segment.
+/// Schedules a push for the segment.
 fn push(service: &Service, name: &str, time: &str, segment: &str) -> String {
     let push = json!({"audience": {"segment": segment}, "device_types": ["ios"], "notification": {"alert": "Theirs"}});
     let body = json!({"name": name, "schedule": {"scheduled_time": time}, "push": push});
@@ -38,7 +38,7 @@ fn json_of(ran: &Ran) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"))
 }
 
-/// What a command printed, as one line.
+/// The output of a command on one line.
 fn flat(ran: &Ran) -> String {
     ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -82,7 +82,7 @@ fn a_plan_ends_with_what_is_not_in_git_in_every_form() {
     assert!(!ran.stdout.contains("Not in git"), "{ran}");
     let ran = project.run(&["destroy"]);
     assert!(!ran.stdout.contains("Not in git"), "{ran}");
-    // A command is said with what it was given.
+    // A suggested command repeats the given options.
     let ran = project.good(&["plan", "--target", "local"]);
     assert!(last_line(&ran).contains("pushplan unmanaged --target local lists them"), "{ran}");
 }
@@ -290,7 +290,7 @@ fn what_is_pruned_is_shown_guarded_and_deleted_in_one_run() {
     let plan = json_of(&project.good(&["plan", "--format", "json"]));
     assert_eq!(plan["changes"][0]["reasons"][0]["reason"], "pruned");
     says(&project.good(&["unmanaged"]).stdout, &["of kinds deleted by `prune`"]);
-    // What is ours is a matter of the ledger alone.
+    // Only the ledger determines the managed resources.
     let ran = project.run(&["destroy"]);
     assert_eq!(changes(&ran), ["- segments/a"]);
     service.forget();
@@ -390,7 +390,7 @@ fn somebody_elses_pipelines_and_pushes_are_seen_also_where_the_project_has_none(
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
     project.good(&["apply", "--yes", "--allow-sends"]);
-    // A push that somebody scheduled holds a segment of ours.
+    // An unmanaged scheduled push uses a managed segment.
     push(&service, "Theirs", "2035-01-01T10:00:00", &service.segment_id("a"));
     project.write("tag_groups:\n  loyalty: {members: {named_users: {u-1: [gold, vip]}}}\n");
     let ran = project.good(&["plan"]);
@@ -429,7 +429,7 @@ fn a_list_that_nobody_needs_may_fail_and_the_plan_says_so() {
         let plan = json_of(&far(&project, &origin, &["plan", "--format", "json"]));
         assert_eq!(plan["unlisted"][0]["kind"], "pipelines", "{status}");
         says(&far(&project, &origin, &["unmanaged"]).stdout, &["The pipelines on the service are unknown"]);
-        // What the project uses has to be known.
+        // The kinds that the project uses have to be known.
         project.write("pipelines:\n  q: {enabled: true, immediate_trigger: {tag_added: v}, outcome: {push: {device_types: [ios], notification: {alert: A}}}}\n");
         assert_ne!(far(&project, &origin, &["plan"]).code, 0, "{status}");
     }

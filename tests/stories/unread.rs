@@ -1,4 +1,4 @@
-//! Nobody reads what is printed, or it cannot be written: what was begun is brought to its end all the same.
+//! Output that nobody reads, or that cannot be written: a run is completed anyway.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader};
@@ -14,7 +14,7 @@ fn ten() -> (Project, pushplan_testing::Service) {
     (project, service)
 }
 
-/// That everything is on the service and in the ledger.
+/// Checks that everything is on the service and in the ledger.
 fn is_all_applied(project: &Project, service: &pushplan_testing::Service) {
     assert_eq!(service.segments().len(), 10);
     let ran = project.good(&["plan", "--detailed-exitcode"]);

@@ -4,7 +4,7 @@ use std::fs;
 
 use pushplan_testing::root;
 
-/// How many there may be. A new file of tests is a module of one of them.
+/// The maximal number of binaries. A new file of tests is a module of one of them.
 const MOST: usize = 12;
 
 #[test]

@@ -6,7 +6,7 @@ use std::fs;
 use pushplan::kinds::KINDS;
 use pushplan_testing::{crates, root, sources};
 
-/// How many crates there may be beneath `crates`.
+/// The maximal number of crates below `crates`.
 const MOST: usize = 7;
 
 /// The crates beneath `crates`, with the text of each manifest.
@@ -75,7 +75,7 @@ fn used(module: &[&str], depth: usize, text: &str) -> BTreeSet<String> {
 
 /// The names in a map that lead back to themselves.
 fn circle(mut uses: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
-    // What a module uses, and what that uses, to the end.
+    // The modules that a module uses directly or indirectly.
     loop {
         let before = uses.clone();
         for names in uses.values_mut() {

@@ -116,8 +116,8 @@ fn runs(history: &[Value]) -> Vec<Run> {
     runs
 }
 
-/// Whether nothing was made while it was there already. Where the service cannot change a thing, another one replaces
-/// it before it is deleted: what is made is then not the same. Gives the addresses of all that was made, by their ids.
+/// Checks that nothing was created while it existed. If the service cannot change a resource, a new one with other
+/// content is created before the old one is deleted. Returns the addresses of all created resources, by their ids.
 fn made_once(writes: &[Write]) -> Result<BTreeMap<String, String>, String> {
     let mut names = BTreeMap::new();
     let mut there: Vec<(&str, String, &Value)> = Vec::new();
@@ -156,8 +156,8 @@ fn address(write: &Write) -> Option<(String, Option<String>)> {
     Some((format!("{kind}/{}", name.unwrap_or_default()), id))
 }
 
-/// Whether a request was seen within the turn of whoever sent it: after it was written down that it would be sent, before the
-/// lease was over, and before anybody else began. Gives how long the lease still held.
+/// Checks that a request was seen within its sender's turn: after its intent was recorded, before the lease expired,
+/// and before another run began. Returns the remaining time of the lease.
 fn sent_in_turn(write: &Write, runs: &[Run], names: &BTreeMap<String, String>) -> Result<SignedDuration, String> {
     let sender = format!("{}-", write.member);
     let place = runs.iter().rposition(|run| run.actor.starts_with(&sender) && run.begun <= write.at);

@@ -1,5 +1,6 @@
-//! Eight processes of the real binary apply at once, to one service and over one ledger, and are killed and put to sleep at random
-//! moments: one of them sends at a time, nothing is lost, nothing is doubled, and the ledger is one line of records.
+//! Eight processes of the real binary apply concurrently, to one service and with one ledger, and are killed and
+//! suspended at random moments: only one of them sends at a time, nothing is lost, nothing is duplicated, and the
+//! ledger is one sequence of records.
 //!
 //! `PUSHPLAN_CONTENTION_ROUNDS` says how often, `PUSHPLAN_CONTENTION_TOGETHER` how often with one and the same ledger, and `PUSHPLAN_CONTENTION_SEED` what happens. When signals arrive is up to the
 //! machine, so that the same seed makes the same manifests and the same strikes, and not the same interleaving.

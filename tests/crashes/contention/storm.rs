@@ -20,9 +20,9 @@ const AIMED: u64 = 3;
 const BLIND: u64 = 2;
 /// The length of a lease without extension, in seconds.
 pub const LEASE: i64 = 2;
-/// Longer than any of them may take, with all that befalls them.
+/// The maximal time of a storm, including all faults.
 const PATIENCE: Duration = Duration::from_secs(150);
-/// Writes take so long that there is time to strike.
+/// Writes are slow, so that there is time for faults.
 const SLOW: &str = "\
 [[fault]]
 kind = \"delay\"
@@ -50,7 +50,7 @@ pub struct Team {
     place: Place,
     api: &'static str,
     members: Vec<Member>,
-    /// How much was sent before this round.
+    /// The number of requests before this round.
     pub earlier: usize,
     folder: TempDir,
     _own: Project,
@@ -61,15 +61,15 @@ struct Member {
     port: u16,
 }
 
-/// Someone's apply while it runs.
+/// A running apply of a member.
 struct Running {
     child: Child,
-    /// When it goes on, where it is asleep.
+    /// The end of its suspension, if it is suspended.
     asleep: Option<Instant>,
 }
 
 impl Team {
-    /// With a service that can change things, or one that can only make and delete them.
+    /// Creates a team with a service that can change resources, or one that can only create and delete them.
     pub fn new(place: Place, api: &'static str) -> Self {
         let own = Project::new("");
         let service = own.faulty(SLOW);
@@ -84,7 +84,7 @@ impl Team {
         Self { service, witness, declared: Declared::default(), place, api, members, earlier: 0, folder, _own: own }
     }
 
-    /// Everybody applies, and some are struck. Says what happened.
+    /// Starts an apply for each member and applies faults to some. Returns a summary.
     pub fn storm(&mut self, round: u64, dice: &mut Dice, about: &str) -> String {
         self.declared = self.declared.next(dice);
         for member in &self.members {
@@ -103,7 +103,7 @@ impl Team {
                 sleep(dice.millis(0, 60));
                 let mut command = self.command(member, round);
                 command.args(["apply", "--yes", "--wait", "30s", "--concurrency", "2"]);
-                // What it says goes to a file: a pipe that nobody reads would stop it.
+                // Its output goes to a file, because a full pipe would block it.
                 let out = fs::File::create(self.said(member)).expect("a file");
                 let err = out.try_clone().expect("a file");
                 let child = command.process_group(0).stdout(out).stderr(err).spawn().expect("it starts");
@@ -128,7 +128,7 @@ impl Team {
             }
             match dice.below(5) {
                 0 => killed += usize::from(signal(&struck.child, "-KILL", false)),
-                // As a machine that goes away: what it started ends with it.
+                // Like a machine that goes away: its child processes end with it.
                 1 => killed += usize::from(signal(&struck.child, "-KILL", true)),
                 _ => {
                     slept += usize::from(signal(&struck.child, "-STOP", false));
@@ -156,7 +156,7 @@ impl Team {
         format!("{writes} writes, {killed} killed, {slept} slept")
     }
 
-    /// Waits until someone has sent some more, and a moment longer.
+    /// Waits until a member has sent some more requests, and a moment longer.
     fn sender(&self, running: &mut [Running], dice: &mut Dice) -> Option<usize> {
         let (until, more) = (self.witness.count() + 1 + dice.below(7), dice.millis(0, 120));
         let end = Instant::now() + Duration::from_secs(9);
@@ -170,7 +170,7 @@ impl Team {
         self.witness.last()
     }
 
-    /// One apply that nothing befalls. After it, all is as declared.
+    /// One apply without faults. After it, everything is as declared.
     pub fn calm(&self, round: u64, dice: &mut Dice, about: &str) -> String {
         let before = self.witness.count();
         let member = dice.below(MEMBERS);
@@ -188,7 +188,7 @@ impl Team {
         }
     }
 
-    /// A command of someone, whose name in the ledger tells who and in which round.
+    /// A command of a member, with an actor name in the ledger that contains the member and the round.
     fn command(&self, member: usize, round: u64) -> Command {
         let Member { folder, port } = &self.members[member];
         let mut command = Command::new(env!("CARGO_BIN_EXE_pushplan"));
@@ -215,7 +215,7 @@ impl Team {
         format!("member {member}:\n{}", fs::read_to_string(self.said(member)).unwrap_or_default())
     }
 
-    /// What everybody said in the storm, and what was sent.
+    /// The output of all members in the storm, and the requests.
     pub fn everything(&self) -> String {
         let said: Vec<String> = self.members().map(|member| self.read(member)).collect();
         let sent = self.witness.all().into_iter().skip(self.earlier).map(|write| {
@@ -226,7 +226,7 @@ impl Team {
     }
 }
 
-/// Lets time pass, in which those who have slept enough go on.
+/// Lets time pass, and resumes suspended members when their time is over.
 fn wait(running: &mut [Running], time: Duration) {
     let end = Instant::now() + time;
     loop {
@@ -243,7 +243,7 @@ fn wait(running: &mut [Running], time: Duration) {
     }
 }
 
-/// Whether there was someone to get the signal.
+/// Sends a signal; returns whether the process existed.
 fn signal(child: &Child, name: &str, with_all_it_started: bool) -> bool {
     let id = format!("{}{}", if with_all_it_started { "-" } else { "" }, child.id());
     Command::new("kill").args([name, "--", &id]).stderr(Stdio::null()).status().expect("kill runs").success()

@@ -1,6 +1,7 @@
-//! Stands between each member of a team and the service, and writes down who sent what, when, and what came of it.
+//! A relay between each member of a team and the service, which records the sender, the time and the result of each
+//! request.
 //!
-//! It sees a request once all of it has arrived, so its times are never before the request left.
+//! It sees a request once it has arrived completely, so its times are never before the request left.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,12 +17,12 @@ pub struct Write {
     pub method: String,
     pub path: String,
     pub body: Value,
-    /// What the service answered, whether or not anybody was there any more to hear it.
+    /// The service's answer, whether or not the client was still there.
     pub status: u16,
     pub answer: Value,
 }
 
-/// What all of them sent, in the order in which it came.
+/// The requests of all members, in the order of arrival.
 #[derive(Clone, Default)]
 pub struct Witness(Arc<Mutex<Vec<Write>>>);
 
@@ -57,7 +58,7 @@ impl Witness {
         self.0.lock().expect("sound").len()
     }
 
-    /// Who sent last.
+    /// The sender of the last request.
     pub fn last(&self) -> Option<usize> {
         self.0.lock().expect("sound").last().map(|write| write.member)
     }

@@ -91,8 +91,8 @@ const LEADS: &[&str] = &[
 pub fn all_are_in(name: &str, text: &str, document: &Value) {
     let mut known = String::new();
     gather(document, &mut known);
-    // That only the markup or style of a page differs is for its reader to see in the two bodies.
-    // That a message waits for a person is a field of its own.
+    // A reader sees in the two bodies that only the markup or style of a page differs. That a message waits for a
+    // person has its own field.
     let is_said =
         |line: &&str| line.contains("its markup or style changes") || line.contains("unchanged until the manual");
     let told = |line: &&str| line.starts_with("    ") && !is_said(line);
