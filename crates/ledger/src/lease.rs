@@ -9,25 +9,25 @@ use serde::{Deserialize, Serialize};
 /// How far the clocks of two machines may differ.
 const APART: SignedDuration = SignedDuration::from_secs(30);
 
-/// What a run tells of itself when it begins. It holds for so many seconds after the newest record of the run: a run that
-/// continues extends it, and a run that has died loses it.
+/// The lease of a run. It is valid for `seconds` after the newest record of the run: a run that continues extends it,
+/// and a run that has died loses it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lease {
     pub holder: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Where the job is shown that it runs in.
+    /// The URL of the CI job that the run is part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// Tells one clock from another, where that is known: all that say the same go by the same one.
+    /// Identifies the machine's clock, if known: runs with the same value use the same clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<String>,
     pub seconds: i64,
 }
 
 impl Lease {
-    /// Two minutes for a run of which no more is known.
+    /// Returns a lease of two minutes, for a run without further details.
     pub fn of(holder: impl Into<String>) -> Self {
         Self { holder: holder.into(), host: None, job: None, clock: None, seconds: 120 }
     }
@@ -82,8 +82,8 @@ impl Running {
         self.holds_until(clock).is_some_and(|until| now <= until)
     }
 
-    /// Whether another run may begin. The holder sends nothing once its newest record is as old as its lease, so an observer
-    /// who has seen no new record for that long by its own clock knows that nothing more is sent, whatever wall clocks say.
+    /// Whether another run may begin. The holder sends nothing once its newest record is as old as its lease. So if an
+    /// observer has seen no new record for that long by its own clock, nothing more is sent, whatever wall clocks show.
     pub fn is_over(&self, evidence: &Evidence) -> bool {
         let Some(lease) = &self.lease else { return true };
         if !evidence.observe {
@@ -102,12 +102,12 @@ impl Running {
 /// The knowledge of one process about another process's run.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'e> {
-    /// For how long the process has seen no new record, by its own monotonic clock.
+    /// How long the process has seen no new record, by its own monotonic clock.
     pub observed: Duration,
     /// The run's process has certainly ended.
     pub is_gone: bool,
     pub wall: Timestamp,
-    /// Names the clock that `wall` was read from.
+    /// Identifies the clock that `wall` was read from.
     pub clock: Option<&'e str>,
     /// Whether a lease has to be observed. If not, wall clocks decide; the simulation shows what happens then.
     pub observe: bool,

@@ -29,7 +29,7 @@ pub struct Safeguards {
     /// The allowed recipients of test messages.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub test_recipients: BTreeSet<String>,
-    /// The kinds of which undeclared resources are deleted.
+    /// The kinds whose undeclared resources are deleted.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub prune: BTreeSet<String>,
     /// Whether the target is limited to one application.

@@ -12,9 +12,9 @@ pub const CLOCKS_APART: SignedDuration = SignedDuration::from_mins(30);
 pub struct Settling<'s> {
     /// How long the service may take until every answer shows a change.
     pub settle: SignedDuration,
-    /// When the process first read the ledger as it stands, by its own clock.
+    /// When the process first read the ledger in its current state, by its own clock.
     pub read_at: Timestamp,
-    /// Names the process's clock.
+    /// Identifies the process's clock.
     pub clock: Option<&'s str>,
     /// The run that has not ended sends nothing more: its process has ended, or its lease was observed.
     pub is_over: bool,

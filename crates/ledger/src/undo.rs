@@ -173,7 +173,7 @@ impl Undoing<'_> {
         }
     }
 
-    /// Handles a resource that was removed from the ledger: whether the service still has it is unknown.
+    /// Handles a resource that was removed from the ledger. Whether the service still has it is unknown.
     fn stay_forgotten(&mut self, address: &Address, line: &Lifeline, was: Owned) {
         if !line.gone {
             self.out.as_before += 1;

@@ -44,7 +44,7 @@ pub struct Engine {
     changed: Notify,
     /// The number of events that have been written.
     events: watch::Sender<u64>,
-    /// Why nothing can be stored any more.
+    /// The reason, once nothing can be stored.
     broken: watch::Sender<Option<String>>,
     /// Permits to decode large bodies. One core is always left for everything else.
     decoders: Arc<Semaphore>,
@@ -58,7 +58,7 @@ pub struct Engine {
 /// Why a request had no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotDone {
-    /// Nothing can be stored any more.
+    /// The store has failed, so no change is accepted.
     NotKept(String),
     /// The request triggered a bug in the service.
     Defect,

@@ -26,7 +26,8 @@ pub async fn fill(engine: &Engine, devices: impl Fn(usize) -> Population) -> Res
                 let Some(app) = state.app_mut(key) else { continue };
                 let is_empty = app.devices.is_empty();
                 if is_empty {
-                    // They count as old, so they are no events: there are so many that they would hide all others.
+                    // They do not cause events: they are initial devices, and so many that they would hide all other
+                    // events.
                     app.streams = false;
                     for (id, device) in devices(place) {
                         app.register(&id, device, now);

@@ -72,7 +72,7 @@ impl Search<'_> {
     }
 
     /// Returns a device in neither audience. If possible, it fails only one condition, preferably an exclusion. Its
-    /// description contains what it fails.
+    /// description names the conditions that it fails.
     fn excluded(&mut self) -> Option<ExampleDevice> {
         let sides = self.sides;
         for side in [sides[1], sides[0]] {

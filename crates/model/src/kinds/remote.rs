@@ -107,7 +107,7 @@ pub trait Remote: Resource {
         None
     }
 
-    /// Returns the time of the change that a version stamp stands for, if it shows that.
+    /// Returns the time of the change that a version stamp stands for, if it contains one.
     fn stamped(_stamp: &str) -> Option<Timestamp> {
         None
     }

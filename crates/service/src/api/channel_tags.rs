@@ -12,21 +12,21 @@ use crate::request::{Request, RequestBody};
 use crate::state::devices::Tags;
 
 shape! {
-    /// A change of channels' tags as it is sent.
+    /// A change of channels' tags, as sent.
     pub struct SentChannelTags as "an object with audience and add, remove or set" {
-        /// Whose tags.
+        /// The channels.
         audience: SentChannels,
         /// Tags to add, by group.
         add: Option<BTreeMap<At<String>, Vec<At<String>>>>,
         /// Tags to remove, by group.
         remove: Option<BTreeMap<At<String>, Vec<At<String>>>>,
-        /// All tags of each group that is named.
+        /// All tags of each named group.
         set: Option<BTreeMap<At<String>, Vec<At<String>>>>,
     }
 }
 
 shape! {
-    /// Channels by what kind of device they are on.
+    /// Channels by device type.
     pub struct SentChannels as "an object with ios_channel, android_channel, amazon_channel or channel" {
         /// On iOS.
         ios_channel: Option<Many<At<String>>>,
@@ -34,21 +34,21 @@ shape! {
         android_channel: Option<Many<At<String>>>,
         /// On Amazon.
         amazon_channel: Option<Many<At<String>>>,
-        /// On anything.
+        /// With any device type.
         channel: Option<Many<At<String>>>,
     }
 }
 
 shape! {
-    /// A change of named users' tags as it is sent.
+    /// A change of named users' tags, as sent.
     pub struct SentUserTags as "an object with audience and add, remove or set" {
-        /// Whose tags.
+        /// The named users.
         audience: SentUsers,
         /// Tags to add, by group.
         add: Option<BTreeMap<At<String>, Many<At<String>>>>,
         /// Tags to remove, by group.
         remove: Option<BTreeMap<At<String>, Many<At<String>>>>,
-        /// All tags of each group that is named.
+        /// All tags of each named group.
         set: Option<BTreeMap<At<String>, Many<At<String>>>>,
     }
 }

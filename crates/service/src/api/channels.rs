@@ -16,11 +16,11 @@ use crate::state::{App, OpenChannel, iso};
 const PAGE: usize = 1_000;
 
 shape! {
-    /// A channel that is to be uninstalled.
+    /// A channel to uninstall.
     pub struct SentChannel as "a channel with channel_id and device_type" {
         /// Its id.
         channel_id: At<String>,
-        /// What kind of device it is on.
+        /// Its device type.
         device_type: At<String>,
     }
 }
@@ -34,15 +34,15 @@ shape! {
 }
 
 shape! {
-    /// An open channel as it is sent.
+    /// An open channel, as sent.
     pub struct SentOpenChannel as "an open channel with type, opt_in, address and open" {
         /// The word `open`.
         r#type: At<String>,
-        /// Whether it wants notifications.
+        /// Whether it accepts notifications.
         opt_in: bool,
-        /// Where it is reached.
+        /// Its address.
         address: At<String>,
-        /// Its tags, all of them.
+        /// All of its tags.
         tags: Option<Vec<At<String>>>,
         /// The name of its time zone.
         timezone: Option<String>,
@@ -60,15 +60,15 @@ shape! {
     pub struct SentPlatform as "an object with open_platform_name" {
         /// Its name, without `open::`.
         open_platform_name: At<String>,
-        /// What the platform knows the channel by.
+        /// The platform's own identifiers for the channel.
         identifiers: Option<BTreeMap<At<String>, String>>,
     }
 }
 
 shape! {
-    /// An open channel that is to be uninstalled.
+    /// An open channel to uninstall.
     pub struct SentAddress as "an open channel with address and open_platform_name" {
-        /// Where it is reached.
+        /// Its address.
         address: At<String>,
         /// The name of its platform.
         open_platform_name: At<String>,

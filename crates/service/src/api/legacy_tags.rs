@@ -15,7 +15,7 @@ use crate::state::devices::{NO_GROUP, Numbers};
 const LISTED: usize = 100;
 
 shape! {
-    /// Who gets a tag and who loses it.
+    /// The channels that get a tag or lose it.
     pub struct SentCarriers as "an object with ios_channels, android_channels or amazon_channels" {
         /// On iOS.
         ios_channels: Option<SentMoves>,
@@ -27,11 +27,11 @@ shape! {
 }
 
 shape! {
-    /// Channels that get a tag and channels that lose it.
+    /// Channels that get a tag, and channels that lose it.
     pub struct SentMoves as "an object with add or remove" {
-        /// These get it.
+        /// The channels that get it.
         add: Option<Vec<At<String>>>,
-        /// These lose it.
+        /// The channels that lose it.
         remove: Option<Vec<At<String>>>,
     }
 }

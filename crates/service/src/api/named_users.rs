@@ -17,7 +17,7 @@ shape! {
     pub struct SentAssociation as "an object with channel_id, device_type and named_user_id" {
         /// The channel.
         channel_id: At<String>,
-        /// What kind of device it is on. The id alone tells it as well.
+        /// Its device type. The id is sufficient to find it.
         device_type: Option<At<String>>,
         /// The named user.
         named_user_id: At<String>,

@@ -17,13 +17,13 @@ use crate::state::{App, Moment, Scheduled, moments, newer_form};
 const PAGE: usize = 200;
 
 shape! {
-    /// A scheduled push as it is sent.
+    /// A scheduled push, as sent.
     pub struct Sent as "a scheduled push with schedule and push" {
-        /// The name that people see.
+        /// The name in the dashboard.
         name: Option<At<String>>,
         /// When it is sent.
         schedule: Many<At<Schedule>>,
-        /// What is sent, and to whom.
+        /// The push.
         push: At<Push>,
     }
 }

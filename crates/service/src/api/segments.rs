@@ -16,11 +16,11 @@ use crate::state::{App, Segment};
 const PAGE: usize = 200;
 
 shape! {
-    /// A segment as it is sent.
+    /// A segment, as sent.
     pub struct Sent as "a segment with display_name and criteria" {
-        /// The name that people see.
+        /// The name in the dashboard.
         display_name: At<String>,
-        /// Who is in it.
+        /// The conditions for its members.
         criteria: At<Selector>,
     }
 }

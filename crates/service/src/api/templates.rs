@@ -22,29 +22,29 @@ const PAGE: usize = 100;
 const KEY: usize = 32;
 
 shape! {
-    /// A template as it is sent.
+    /// A template, as sent.
     pub struct Sent as "a template with name and push" {
-        /// The name that people see.
+        /// The name in the dashboard.
         name: At<String>,
-        /// What it is for.
+        /// Its purpose.
         description: Option<At<String>>,
         /// The variables that its texts name.
         variables: Option<Vec<Variable>>,
-        /// What it says.
+        /// The content of the message.
         push: Content,
     }
 }
 
 shape! {
-    /// What is to be changed in a template. What is left out stays.
+    /// Changes of a template. Omitted fields stay unchanged.
     pub struct TemplateChange as "what is to be changed in a template" {
-        /// The name that people see.
+        /// The name in the dashboard.
         name: Option<At<String>>,
-        /// What it is for.
+        /// Its purpose.
         description: Option<At<String>>,
         /// The variables that its texts name.
         variables: Option<Vec<Variable>>,
-        /// What it says.
+        /// The content of the message.
         push: Option<Content>,
     }
 }
@@ -52,21 +52,21 @@ shape! {
 shape! {
     /// A push whose texts come from a template.
     pub struct SentPush as "device_types, audience and merge_data" {
-        /// Who gets it.
+        /// The audience.
         audience: At<Selector>,
-        /// On which kinds of device.
+        /// The device types.
         device_types: At<DeviceTypes>,
-        /// The template, and what to fill in.
+        /// The template and its values.
         merge_data: MergeData,
     }
 }
 
 shape! {
-    /// A template, and what to fill in.
+    /// A template and its values.
     pub struct MergeData as "template_id and substitutions" {
         /// The id of the template.
         template_id: At<String>,
-        /// Values by the keys of variables.
+        /// Values by the keys of the variables.
         substitutions: BTreeMap<At<String>, At<String>>,
     }
 }

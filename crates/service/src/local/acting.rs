@@ -19,7 +19,7 @@ const LONGEST_STAY: i64 = 86_400;
 shape! {
     /// An opening of the app.
     pub struct Opening as "{seconds: ...}" {
-        /// How long the stay is.
+        /// The length of the session.
         seconds: Option<i64>,
     }
 }
@@ -27,39 +27,39 @@ shape! {
 shape! {
     /// A tap on a notification.
     pub struct Tap as "{push_id: ...}" {
-        /// The push that brought the notification.
+        /// The push of the notification.
         push_id: At<String>,
-        /// The button, where one was tapped.
+        /// The button, if one was tapped.
         button: Option<At<String>>,
     }
 }
 
 shape! {
-    /// Something done with a message.
+    /// An action on a message.
     pub struct OfMessage as "{push_id: ...}" {
-        /// The push that brought the message.
+        /// The push of the message.
         push_id: At<String>,
     }
 }
 
 shape! {
-    /// A device was somewhere.
+    /// A device was seen in a place.
     pub struct Sighting as "{location: ...}" {
         /// The id of the location.
         location: At<String>,
-        /// When; now, where it is left out.
+        /// The time; by default, now.
         at: Option<At<String>>,
     }
 }
 
 shape! {
-    /// Something that happened in the app.
+    /// An event in the app.
     pub struct Happened as "{name: ...}" {
-        /// Which type of event it is; a custom one, where it is left out.
+        /// The type of the event; by default, a custom one.
         r#type: Option<At<String>>,
         /// The name of a custom event, a region or a screen.
         name: Option<At<String>>,
-        /// What else there is to say of it.
+        /// Further properties.
         properties: BTreeMap<At<String>, Value>,
     }
 }

@@ -19,19 +19,19 @@ use crate::state::devices::{Device, Members};
 const NAMED: usize = 100;
 
 shape! {
-    /// An audience that is asked about.
+    /// A question about an audience.
     pub struct AudienceQuery as "{audience: ...}" {
-        /// Who is meant.
+        /// The audience.
         audience: At<Selector>,
-        /// On which kinds of device; on all, where it is left out.
+        /// The device types; by default, all.
         device_types: Option<At<DeviceTypes>>,
     }
 }
 
 shape! {
-    /// An audience and a device that is in it, or not.
+    /// A question whether a device is in an audience.
     pub struct AskedWhy as "{audience: ..., device: ...}" {
-        /// Who is meant.
+        /// The audience.
         audience: At<Selector>,
         /// The id of the device.
         device: At<String>,

@@ -13,15 +13,15 @@ use super::App;
 use super::due::Due;
 
 shape! {
-    /// An experiment as it is sent.
+    /// An experiment, as sent.
     pub struct SentExperiment as "an experiment with audience, device_types and variants" {
-        /// The name that people see.
+        /// The name in the dashboard.
         name: Option<At<String>>,
-        /// What it is to find out.
+        /// The question that it answers.
         description: Option<At<String>>,
-        /// Who takes part.
+        /// The audience.
         audience: At<Selector>,
-        /// On which kinds of device.
+        /// The device types.
         device_types: At<DeviceTypes>,
         /// The variants.
         variants: Vec<SentVariant>,
@@ -31,9 +31,9 @@ shape! {
 shape! {
     /// One of the variants.
     pub struct SentVariant as "a variant with push and schedule" {
-        /// What it says.
+        /// The content of the message.
         push: Content,
-        /// When it is sent. At once where it is left out.
+        /// The send time; without one, it is sent immediately.
         schedule: Option<At<Schedule>>,
     }
 }

@@ -21,34 +21,34 @@ use crate::request::understood;
 use crate::store::Kept;
 
 shape! {
-    /// A pipeline as it is sent.
+    /// A pipeline, as sent.
     pub struct SentPipeline as "a pipeline with enabled, immediate_trigger and outcome" {
-        /// The name that people see.
+        /// The name in the dashboard.
         name: Option<At<String>>,
         /// Whether it is active.
         enabled: bool,
-        /// What sets it off.
+        /// The triggers.
         immediate_trigger: Many<At<Trigger>>,
-        /// What it does.
+        /// The messages.
         outcome: Many<SentOutcome>,
         /// Another place for the delay.
         timing: Option<SentTiming>,
-        /// From when on it is set off.
+        /// When it becomes active.
         activation_time: Option<At<String>>,
-        /// From when on it is not set off any more.
+        /// When it becomes inactive.
         deactivation_time: Option<At<String>>,
-        /// What calls off that which waits for its delay.
+        /// The triggers that cancel messages which wait for their delay.
         cancellation_trigger: Option<Many<At<Trigger>>>,
         ..rest
     }
 }
 
 shape! {
-    /// What a pipeline does.
+    /// A message of a pipeline.
     pub struct SentOutcome as "an outcome with push" {
         /// In seconds.
         delay: Option<At<Delay>>,
-        /// What is sent.
+        /// The push.
         push: At<Push>,
     }
 }
