@@ -232,7 +232,7 @@ impl GitStore {
             if let Some(tip) = home.records().tip(&commit).await? {
                 return Ok(Some(tip));
             }
-            // Another process replaced it with a checkpoint in the meantime.
+            // Another process has replaced it with a checkpoint.
         }
         Err(Trouble::with("it changes faster than it can be read", "run the command again"))
     }

@@ -32,7 +32,7 @@ pub struct Undone {
     /// The ids of resources that the run removed from the ledger and that the service may still have. They stay
     /// removed.
     pub forgotten: BTreeMap<Address, String>,
-    /// Resources that the deed changed and that are left alone.
+    /// Resources that the deed changed and that undoing does not change.
     pub left: BTreeMap<Address, Left>,
     /// Resources that get their earlier content, by the address that they have now.
     pub put_back: BTreeSet<Address>,
@@ -40,7 +40,7 @@ pub struct Undone {
     pub as_before: usize,
 }
 
-/// Why a resource is left alone.
+/// Why undoing does not change a resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Left {
     /// It was deleted or removed from the ledger since.

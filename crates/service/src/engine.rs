@@ -235,8 +235,7 @@ impl Engine {
         }
     }
 
-    /// Changes the state, and returns once the change is durable. Everything that became due in the meantime is carried
-    /// out first.
+    /// Changes the state, and returns once the change is durable. Everything that has become due is carried out first.
     pub async fn write<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<T, NotDone> {
         let (value, ticket) = self.change(change)?;
         self.durable(value, ticket).await

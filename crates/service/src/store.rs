@@ -147,8 +147,8 @@ impl Desk {
         self.turn.notify_one();
     }
 
-    /// Writes everything that waits in one transaction. Returns whether more arrived in the meantime; the caller then
-    /// still has the duty to write.
+    /// Writes everything that waits in one transaction. Returns whether more has arrived; the caller then still has the
+    /// duty to write.
     fn write(&self) -> (Stored, bool) {
         let (batches, failed) = {
             let mut queue = self.queue();

@@ -16,7 +16,7 @@ impl Pause {
         *until = (*until).max(Some(Instant::now() + wait));
     }
 
-    /// Returns once the pause is over, even if it is extended in the meantime.
+    /// Returns once the pause is over, even if it is extended while waiting.
     pub async fn over(&self) {
         loop {
             let until = *self.0.lock().unwrap_or_else(PoisonError::into_inner);

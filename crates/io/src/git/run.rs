@@ -274,7 +274,7 @@ impl Drop for Group {
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Some(group) = self.0.and_then(|id| rustix::process::Pid::from_raw(id.cast_signed())) {
-            // Git removes its locks when it is asked to stop. It may have ended in the meantime.
+            // Git removes its locks when it is asked to stop. It may have ended already.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::TERM);
         }
     }

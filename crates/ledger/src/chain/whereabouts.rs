@@ -1,5 +1,5 @@
 //! Where a ledger is according to the settings, and where it was. An empty place is a new ledger only if there is none
-//! elsewhere: an empty ledger by mistake would create everything a second time.
+//! elsewhere: with an empty ledger by mistake, everything would be created again.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

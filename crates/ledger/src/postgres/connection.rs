@@ -79,7 +79,7 @@ impl Connector {
 fn config(place: &PostgresPlace, login: &Login, patience: &Patience) -> Config {
     let mut config = Config::new();
     config.application_name("pushplan").dbname(&*place.database).port(place.port).user(&*login.user);
-    // A name may have an address that leads nowhere and one that works.
+    // A name may have one address that does not answer and one that works.
     config.connect_timeout(patience.connect / 2).keepalives_idle(QUIET);
     match &place.host {
         Host::Name(name) => config.host(name),

@@ -39,7 +39,7 @@ pub struct Code {
 pub enum Setting {
     /// It judges what was read, so a project or a resource can turn it off.
     Free,
-    /// Something could not be read, or leads nowhere. If it were turned off, a file without an effect would pass.
+    /// Something could not be read, or refers to nothing. If it were turned off, a file without an effect would pass.
     Fixed,
 }
 

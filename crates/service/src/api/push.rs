@@ -101,7 +101,7 @@ pub(super) fn sendable(push: &Push, path: &str) -> Result<(), Refusal> {
     complete(push, path)
 }
 
-/// Checks that a push has content that its devices can receive, whoever they are.
+/// Checks that a push has content that its devices can receive, for any audience.
 pub(super) fn complete(push: &Push, path: &str) -> Result<(), Refusal> {
     let notification = push.notification.as_ref();
     let missing = || Refusal::invalid_at(&format!("{path}notification"), "`notification` is missing");

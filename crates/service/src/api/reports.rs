@@ -103,7 +103,7 @@ pub fn push(app: &App, call: &Call) -> Answered {
     Ok(Answer::bare(200, record))
 }
 
-/// Lists pushes in the order in which they were sent, so that a push which is sent in the meantime moves no page.
+/// Lists pushes in the order in which they were sent, so that a new push does not move the pages.
 pub fn list(app: &App, call: &Call) -> Answered {
     let request = call.request;
     let range = Range::read(request)?;

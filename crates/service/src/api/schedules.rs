@@ -110,7 +110,7 @@ pub fn pause(app: &mut App, call: &Call) -> Answered {
     Ok(Answer::done(200, json!({})))
 }
 
-/// Resumes a paused push with its future moments. If a moment has passed in the meantime, it is not sent late.
+/// Resumes a paused push with its future moments. A moment that has passed is not sent late.
 pub fn resume(app: &mut App, call: &Call) -> Answered {
     let id = call.request.param(0);
     let scheduled = app.schedules.get(id).ok_or_else(unknown)?.clone();

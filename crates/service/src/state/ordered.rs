@@ -9,8 +9,8 @@ use super::ranked::Ranked;
 use super::table::{Journal, Table};
 use crate::store::Kept;
 
-/// Items by id in the order of their creation, even if a clock stood still in the meantime. They are divided into two
-/// parts. A page of all items or of a part costs the same wherever it begins.
+/// Items by id in the order of their creation, even if the clock stood still. They are divided into two parts. A page
+/// of all items or of a part costs the same wherever it begins.
 #[derive(Debug)]
 pub struct Ordered<T> {
     table: Table<Placed<T>>,
