@@ -33,7 +33,7 @@ pub use transfer::{Facts, NotMoved};
 pub use unwritten::{Kept, Taken, Twice};
 use whereabouts::Whereabouts;
 
-/// The last known record, and the amount of records since the last checkpoint if all of them were seen.
+/// The last known record, and how much there is to read from the last checkpoint on, if all of that was seen.
 #[derive(Clone, Debug, Default)]
 struct Last {
     seal: Option<Seal>,
@@ -270,7 +270,7 @@ impl Inner {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the amount of records since the checkpoint, up to a record, if that is the last known one.
+    /// Returns how much there is to read up to a record, if that is the last known one.
     fn behind(&self, seq: Seq) -> Option<Behind> {
         Some(self.last()).filter(|last| last.seq() == seq)?.behind
     }

@@ -146,7 +146,7 @@ impl Inner {
         Ok(found)
     }
 
-    /// Returns the first record that belongs to another ledger. The last one is known to.
+    /// Returns the first record that belongs to another ledger. The last one is known to be such a record.
     fn first_foreign(&self, last: Seq, expected: &str) -> Result<Seq, Unread> {
         for seq in 1..last {
             if codec::lineage(&self.stored(seq)?.bytes).is_none_or(|lineage| lineage != expected) {

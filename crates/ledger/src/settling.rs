@@ -79,7 +79,7 @@ mod tests {
         Timestamp::UNIX_EPOCH.checked_add(SignedDuration::from_secs(seconds)).expect("a time")
     }
 
-    /// A creation that was intended at 1000 s and may leave for a minute.
+    /// A creation whose intent is from 1000 s and whose request may be sent for a minute.
     fn lost(clock: Option<&str>) -> Ledger {
         let intent = Intent {
             address: Address::new("segments", "a"),

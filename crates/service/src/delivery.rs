@@ -155,7 +155,7 @@ impl Post {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        // Another part of the program may have chosen a provider; any will do.
+        // Another part of the program may have installed a provider, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder =
             Client::builder().redirect(Policy::none()).no_proxy().timeout(PATIENCE).dns_resolver(Arc::new(Lookup));

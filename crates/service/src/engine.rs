@@ -32,7 +32,7 @@ const LARGE: usize = 16 * 1024;
 pub struct Engine {
     pub settings: Settings,
     pub clock: Clock,
-    /// The type of every body of the API.
+    /// The media type of every body of the API.
     pub media_type: HeaderValue,
     /// The log of requests to the API.
     pub requests: Requests,

@@ -25,7 +25,7 @@ use super::redacted::Redacted;
 use super::whole::Whole;
 
 const MIB: usize = 1024 * 1024;
-/// The largest answer to a `GET`, which may be a listing, and to anything else.
+/// The largest answer to a `GET`, which may be a list, and to any other request.
 const LISTING_LIMIT: usize = 64 * MIB;
 const ANSWER_LIMIT: usize = 4 * MIB;
 /// How long a connection is kept for the next request: shorter than any server keeps it. A request over a connection
@@ -159,7 +159,7 @@ impl Transport {
         })
     }
 
-    /// Returns a copy that takes no answer for what the service's clock shows.
+    /// Returns a copy with a service clock of its own, which starts unset.
     pub fn without_clock(&self) -> Self {
         let Self { origin, headers, media_type, patience, clients, struck, clock: _ } = self;
         Self {
@@ -314,7 +314,7 @@ impl Transport {
 
 /// Creates the client for an origin: it follows no redirect and never sends a request twice.
 pub fn connections(origin: &Origin, patience: Patience) -> anyhow::Result<Client> {
-    // Another part of the program may have chosen a provider; any will do.
+    // Another part of the program may have installed a provider, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = Client::builder()
         .user_agent(concat!("pushplan/", env!("CARGO_PKG_VERSION")))

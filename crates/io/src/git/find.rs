@@ -60,7 +60,7 @@ impl Git {
         Ok(Some(Self::outside(root, limit).inside(located).vetted().await?))
     }
 
-    /// Does the same without a runtime.
+    /// Like [`Self::find`], but without an async runtime.
     pub fn find_now(root: &Path) -> Result<Option<Self>, Unusable> {
         let Some(located) = located(root)? else { return Ok(None) };
         accepted(&located, &Self::outside(&located.top, LIMIT).say(&ASK)?)?;

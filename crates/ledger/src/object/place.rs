@@ -124,7 +124,7 @@ impl ObjectPlace {
 
     /// Creates the clients. Fails if the settings are inconsistent, or if the machine has no certificates.
     pub fn ways(&self, settings: &StoreVariables, limit: Duration) -> anyhow::Result<Ways> {
-        // Another part of the program may have chosen a provider; any will do.
+        // Another part of the program may have installed a provider, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let ways = match self.provider {
             Provider::Amazon => self.amazon(settings, limit),

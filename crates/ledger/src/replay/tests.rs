@@ -1,4 +1,4 @@
-//! What the records of a ledger add up to.
+//! The state after the records of a ledger.
 
 use std::collections::BTreeSet;
 

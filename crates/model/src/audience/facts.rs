@@ -132,7 +132,7 @@ impl Value {
     }
 }
 
-/// Whether an SDK version is 6.0 or later; `None` where that is unknown.
+/// Whether an SDK version is 6.0 or later; `None` if that is unknown.
 pub(crate) fn tells_location(version: &Value) -> Option<bool> {
     let text = version.text().filter(|text| vocabulary::is_well_formed(text))?;
     // A number too large to parse is a large number.

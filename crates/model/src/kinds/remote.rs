@@ -263,7 +263,7 @@ pub trait Api: Debug + Send + Sync {
     fn leaves_devices(&self, spec: &Value) -> bool;
     /// Returns its name on the service.
     fn name(&self, spec: &Value) -> String;
-    /// Returns the name that the service knows it by, without parsing the rest of the spec.
+    /// Returns its name on the service, without parsing the rest of the spec.
     fn called(&self, spec: &Shared) -> String;
     /// Whether it messages people by itself, or may.
     fn has_runs(&self) -> bool;

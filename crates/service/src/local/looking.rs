@@ -78,7 +78,7 @@ pub fn webhooks(app: &App, _: &Call) -> Answered {
     Ok(Answer::bare(200, json!({ "count": connections.len(), "webhooks": connections })))
 }
 
-/// Returns experiments, oldest first, with the recipients of each variant and their responses.
+/// Returns experiments, oldest first, with the sends, taps and opens of each variant.
 pub fn experiments(app: &App, _: &Call) -> Answered {
     let mut results: BTreeMap<(&str, usize), [u64; 3]> = BTreeMap::new();
     for (_, receipt) in app.receipts.iter() {

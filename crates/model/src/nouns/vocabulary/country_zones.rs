@@ -6,8 +6,8 @@ pub fn zones_of(country: &str) -> impl Iterator<Item = &'static str> {
     found.into_iter().flat_map(|index| COUNTRY_ZONES[index].1.split(' '))
 }
 
-/// Every country of [`super::COUNTRIES`] with its zones, a space between two. Bouvet Island and the Heard Islands, where nobody
-/// lives, have none in the database: they have those of their nearest kin.
+/// Every country of [`super::COUNTRIES`] with its zones, separated by spaces. Bouvet Island and the Heard Islands are
+/// uninhabited and have no zones in the database: they have those of the nearest related territory.
 static COUNTRY_ZONES: &[(&str, &str)] = &[
     ("AD", "Europe/Andorra"),
     ("AE", "Asia/Dubai"),

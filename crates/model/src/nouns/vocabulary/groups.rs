@@ -56,7 +56,7 @@ pub const UNKNOWN: &str = "Unknown";
 pub const NO_TIME_ZONE: &str = "NO_TIME_ZONE";
 
 impl Group {
-    /// The tag that stands for a value not known. Flags have none.
+    /// The tag of an unknown value. Flags have none.
     pub fn sentinel(&self) -> Option<&'static str> {
         match self.values {
             Values::Flag => None,
