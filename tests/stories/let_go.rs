@@ -198,7 +198,7 @@ scheduled_pushes:
     assert_eq!((plan.code, changes(&plan)), (7, vec!["! segments/a".to_owned()]), "{plan}");
     says(&plan.stdout, &["pushplan adopt segments/a", "1 manual step, 2 unchanged"]);
     assert!(!plan.stdout.contains("changed on the service"), "{plan}");
-    says(&project.good(&["drift"]).stdout, &["No drift"]);
+    says(&project.good(&["drift"]).stdout, &["1 added, 2 unchanged"]);
     project.good(&["adopt", "segments/a"]);
     says(&project.good(&["plan"]).stdout, &["No changes."]);
 }
