@@ -172,18 +172,18 @@ fn history_of_a_run_shows_what_was_before_and_after() {
              \x20 plan       {}, pushplan 0.1.0\n\
              \n\
              ~ templates/winback  updated, id tpl-1\n\
-             \x20   push.notification.alert  Hi -> \"Hello \\x1B[2J\"\n\
+             \x20   push.notification.alert  Hi → \"Hello \\x1B[2J\"\n\
              \n\
              ± segments/lapsed  replaced, id seg-2\n\
-             \x20   criteria.tag  old -> new\n\
+             \x20   criteria.tag  old → new\n\
              \n\
              + templates/bad  not created: HTTP 400: no\n\
-             \x20   name                     winback\n\
-             \x20   push.notification.alert  x\n\
+             \x20   name                     + winback\n\
+             \x20   push.notification.alert  + x\n\
              \n\
              - segments/lapsed  deleted, id seg-1\n\
-             \x20   criteria.tag  old\n\
-             \x20   display_name  Lapsed\n",
+             \x20   criteria.tag  - old\n\
+             \x20   display_name  - Lapsed\n",
             Digest::of(b"r2").short()
         )
     );
@@ -249,7 +249,7 @@ fn what_is_forgotten_is_no_longer_ours() {
     assert_eq!(ran.stderr, "");
     assert_eq!(story.owned(), ["templates/winback tpl-1"]);
     story.says(&["history"], 0, "ledger only  forgotten segments/lapsed");
-    story.says(&["history", "4"], 0, ". segments/lapsed  forgotten, id seg-2\n    criteria.tag  new\n");
+    story.says(&["history", "4"], 0, ". segments/lapsed  forgotten, id seg-2\n    criteria.tag  - new\n");
     story.says(&["forget", "segments/lapsed"], 64, "nothing at segments/lapsed");
 }
 
