@@ -33,6 +33,13 @@ impl Ran {
         self
     }
 
+    /// Returns the run of a plan, also of one that apply would refuse.
+    pub fn planned(self) -> Self {
+        let is_plan = matches!(self.status.code(), Some(0 | 7));
+        assert!(is_plan, "plan failed: {}{}", start(&self.said), start(&self.complained));
+        self
+    }
+
     /// Returns the run if these words are all that it printed: `10 differences` has `0 differences` in it.
     pub fn saying_only(self, what: &str, words: &str) -> Self {
         assert_eq!(self.said.trim(), words, "{what}");

@@ -54,7 +54,7 @@ impl Shown {
         let after = (0..resources).filter(|n| !goes(*n)).map(edited);
         write_all(&folder, &project_file, Layout::One, after);
         let saved = folder.join("saved.json");
-        let ran = timed(command(&folder, &service, &app, "plan").arg("--out").arg(&saved)).well("plan");
+        let ran = timed(command(&folder, &service, &app, "plan").arg("--out").arg(&saved)).planned();
         let saved = fs::read_to_string(&saved).expect("a plan");
         let plan = Plan::load(&saved).expect("it was saved");
         let told = plan.changes.iter().filter(|change| change.is_told());
@@ -67,7 +67,7 @@ impl Shown {
     /// Planning is what the real program takes to plan and to show that as text, less what the text takes: its start, the ledger
     /// and the network are in it. Nobody has looked into the plan before it is shown.
     pub fn round(&self) -> Times {
-        let planned = timed(&mut command(&self.folder, &self.service, &self.app, "plan")).well("plan");
+        let planned = timed(&mut command(&self.folder, &self.service, &self.app, "plan")).planned();
         assert_eq!(summary(&planned), self.summary, "the plan is another one");
         let ahead = NextSteps::default();
         let forms = FORMS.map(|(name, form)| {

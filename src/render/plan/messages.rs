@@ -50,6 +50,8 @@ pub struct MessageRow {
     pub is_by_hand: bool,
 }
 
+/// The number of causes of one row that are named.
+const CAUSES: usize = 6;
 /// The audience of a message for everyone.
 const EVERYONE: &str = "to every device of its device types";
 /// The note about a manual step.
@@ -369,5 +371,12 @@ fn because(group: &MessageGroup) -> Vec<Because> {
         let address = cause.origin.is_none().then(|| cause.address.clone());
         Because { part, name: cause.name(), address, words: words.to_owned(), place: cause.place.clone() }
     };
-    own.into_iter().chain(message.causes.iter().filter(is_other)).map(one).collect()
+    let mut causes: Vec<Because> = own.into_iter().chain(message.causes.iter().filter(is_other)).map(one).collect();
+    let more = causes.len().saturating_sub(CAUSES);
+    if more > 1 {
+        causes.truncate(CAUSES);
+        let name = format!("{more} other changes");
+        causes.push(Because { part: "", name, address: None, words: "contribute".to_owned(), place: None });
+    }
+    causes
 }

@@ -159,6 +159,25 @@ fn one_variable_in_many_audiences_is_one_row() {
 }
 
 #[test]
+fn many_causes_of_one_message_are_counted() {
+    let segments = |tag: &str| {
+        let one = |at: usize| format!("  s{at}: {{criteria: {{tag: {tag}-{at}}}}}\n");
+        format!("segments:\n{}", (0..20).map(one).collect::<String>())
+    };
+    let any = (0..20).map(|at| format!("{{segment: s{at}}}")).collect::<Vec<_>>().join(", ");
+    let push = pushes(1, |_| format!("{{or: [{any}]}}"), 10);
+    let mut scene = Scene::new(EXTENDED, SETTINGS);
+    scene.write("messages.yaml", &format!("{}{push}", segments("old")));
+    scene.apply();
+    scene.write("messages.yaml", &format!("{}{push}", segments("new")));
+    let shown = words(&scene);
+    says(&shown, &["because segments/s0 ", "because 14 other changes contribute"]);
+    assert_eq!(shown.matches("because ").count(), 7, "{shown}");
+    let document = scene.shown(100).1;
+    assert_eq!(document["messages"][0]["causes"].as_array().map(Vec::len), Some(20));
+}
+
+#[test]
 fn the_same_edit_in_many_audiences_is_one_row() {
     let audience =
         |also: &'static str| move |at: usize| format!("{{and: [{{tag: offer-{at}}}, {{country: [FR{also}]}}]}}");
