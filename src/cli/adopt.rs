@@ -145,7 +145,7 @@ impl Adopt {
         let mut asked = Vec::new();
         for text in &self.addresses {
             let address = ledger::address_among(text, &declared)?;
-            // What has parts is adopted part by part.
+            // A resource with parts is adopted part by part.
             let is_new = |part: &&Address| part.resource() == address && !ledger.owned.contains_key(*part);
             let parts: Vec<&Address> = match workspace.units.contains_key(&address) || self.id.is_some() {
                 true => Vec::new(),

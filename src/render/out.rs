@@ -84,7 +84,7 @@ impl Out {
         Self { kept: Some(Arc::default()), ..self.clone() }
     }
 
-    /// Whether what is printed is kept, because other runs print at the same time.
+    /// Whether the output is kept, because other runs print at the same time.
     pub fn keeps(&self) -> bool {
         self.kept.is_some()
     }

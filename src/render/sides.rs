@@ -10,7 +10,7 @@ use super::plan::words::moment;
 use crate::plan::{Change, Reason};
 use crate::review::fields::fields;
 
-/// What is said of a side that is missing, in the order of the sides.
+/// The words for a missing side, in the order of the sides.
 const NOT: [&str; 3] = ["not declared", "not on the service", "not in the ledger"];
 
 /// One block for each part: a field on which all sides agree is shown once; otherwise each side is named.

@@ -122,7 +122,7 @@ fn ledgers_move_as_the_steps_say_in_their_order() {
         if host == "gitlab" {
             let settings = folder.read("pushplan.toml").replace("\"file:\"", "\"git\"");
             folder.write("pushplan.toml", settings);
-            // Without its current location, the command is told which one to use.
+            // Without its current location, the command needs the location as an argument.
             let ran = run(&["ledger", "move", "--to", "git", "--target", "first"]);
             assert_eq!(ran.code, 64, "{ran}");
             says(

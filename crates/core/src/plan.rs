@@ -315,7 +315,7 @@ impl Step {
         Digest::of_data(self)
     }
 
-    /// Whether it removes something from every device, whoever added it.
+    /// Whether it removes something from every device, also if another user added it.
     pub fn empties_devices(&self) -> bool {
         let spec = self.spec.as_ref().filter(|_| self.verb == Verb::Delete);
         spec.is_some_and(|spec| kinds::api(&self.address).leaves_devices(spec))

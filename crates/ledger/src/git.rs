@@ -319,7 +319,7 @@ impl GitStore {
     async fn read_all(&self, from: Start, is_as_is: bool) -> Result<Vec<Stored>, Unread> {
         let failed = |trouble: Trouble| Unread::from(trouble.at(&self.shown()));
         let home = self.home().await.map_err(failed)?;
-        // The note of what was seen is read first, because an append writes it last.
+        // The note about seen records is read first, because an append writes it last.
         let seen = if home.is_made() { home.records().tip(&home.seen).await.map_err(failed)? } else { None };
         self.sound.lock().unwrap_or_else(PoisonError::into_inner).noted = seen.as_ref().map(|tip| tip.commit.clone());
         let seen = [seen, self.sound().tip].into_iter().flatten().max_by_key(Tip::last);

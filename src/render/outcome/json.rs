@@ -31,7 +31,7 @@ pub struct Push {
     /// Which of several times of one scheduled push, from 1.
     number: Option<usize>,
     state: OutcomeState,
-    /// When it is sent or was to are sent.
+    /// When it is sent, or was to be sent.
     at: String,
     /// The end, if it is sent in recipients' local time.
     until: Option<String>,

@@ -45,7 +45,7 @@ fn a_healthy_project_is_told_to_be_and_is_only_looked_at() {
             "credentials  none were found",
             "git          2.",
             "ledgers      format 2",
-            "time zones   ",
+            "zones, version 20",
             "CI           GitHub Actions; GITHUB_TOKEN is not set",
             "\nlocal\n",
             "built in; each command starts it, with its data in .pushplan/service.db",

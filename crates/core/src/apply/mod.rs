@@ -124,7 +124,7 @@ pub struct ApplySettings {
     pub attempts: u32,
     /// The wait before the second attempt; doubled before each further one.
     pub backoff: SignedDuration,
-    /// How far the service's clock is ahead of ours, if it has its own. It decides whether a push is too late.
+    /// How far the service's clock is ahead of this machine's, if it has its own. It decides whether a push is too late.
     pub ahead: SignedDuration,
     pub protections: Protections,
     /// The digest of the plan, if it was computed already.

@@ -20,8 +20,9 @@ impl<Q, A> Default for Together<Q, A> {
 }
 
 impl<Q, A> Together<Q, A> {
-    /// Asks a question, by itself or together with those of others. `exchange` answers all that it gets, in order. It begins
-    /// after this was called, once `gathered` is done: until then, others may still join. `None`: whoever asked for all was dropped before there was an answer.
+    /// Asks a question, together with the questions of other targets. `exchange` answers all questions in order. It begins once
+    /// `gathered` is done: until then, others may join. Returns `None` if the task that asks for all of them was dropped before
+    /// there was an answer.
     pub(super) async fn ask<Answers>(
         &self,
         question: Q,
