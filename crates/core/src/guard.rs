@@ -144,6 +144,7 @@ fn undecided_as(reason: &Reason) -> Option<Guard> {
         Reason::Collision { .. } => Some(Guard::Collision),
         Reason::InDoubt { .. } | Reason::DeletedOrSent { .. } | Reason::UnknownSinceGap { .. } => Some(Guard::InDoubt),
         Reason::Repoint { .. }
+        | Reason::RefersToEarlier { .. }
         | Reason::NotInPlace
         | Reason::InDashboard { .. }
         | Reason::Recovered { .. }
