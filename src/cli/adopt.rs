@@ -168,7 +168,7 @@ impl Adopt {
             }
             if !workspace.units.contains_key(&address) {
                 let known = workspace.units.keys().map(ToString::to_string).collect::<Vec<_>>();
-                let failure = Failure::new(format!("{address} is not declared for {}", workspace.target));
+                let failure = Failure::usage(format!("{address} is not declared for {}", workspace.target));
                 return Err(match text::nearest(text, known.iter().map(String::as_str)) {
                     Some(near) => failure.help(format!("did you mean {near}?")),
                     None => failure.help("declare it first, then adopt it"),

@@ -40,7 +40,7 @@ pub struct Plan {
     #[arg(long, value_name = "TIME", value_parser = length)]
     wait: Option<SignedDuration>,
 
-    /// Replay 30 days on devices that join, leave or stay excluded, before and after the plan; the HTML page
+    /// Simulate the next 30 days, with and without the plan, for devices that join, leave or stay excluded; the HTML page
     /// includes this if the plan has at most 500 resources
     #[arg(long)]
     people: bool,

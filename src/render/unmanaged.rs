@@ -116,7 +116,7 @@ fn summary(listing: &Listing) -> Vec<Words> {
     };
     let are = if number == 1 { "is" } else { "are" };
     lines.push(Words::new(&match number {
-        0 => format!("All checked resources on {} are in git.{ignored_words}", listing.target),
+        0 => format!("All resources that pushplan can list on {} are in git.{ignored_words}", listing.target),
         _ => format!("{} on {} {are} not in git.{ignored_words}", count(number, "resource"), listing.target),
     }));
     if let Some(first) = listing.things.iter().find(|thing| !thing.over) {

@@ -80,7 +80,7 @@ fn show_puts_the_three_sides_next_to_each_other() {
     let ran = project.good(&["show", "segments/lapsed"]);
     says(&ran.stdout, &["ours", "theirs", "lapsed", &id]);
     let ran = project.run(&["show", "segments/laspsed"]);
-    assert_eq!(ran.code, 1, "{ran}");
+    assert_eq!(ran.code, 64, "{ran}");
     says(&ran.stderr, &["segments/laspsed is neither declared nor managed", "did you mean segments/lapsed?"]);
 }
 

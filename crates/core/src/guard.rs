@@ -55,9 +55,13 @@ impl Default for Limits {
 impl Limits {
     /// The advice to proceed with an option.
     fn go_on(&self, option: &str) -> String {
+        format!("to proceed, {}", self.option(option))
+    }
+
+    fn option(&self, option: &str) -> String {
         match self.elsewhere {
-            true => format!("to proceed, run `pushplan apply {option}` once"),
-            false => format!("to proceed, pass {option}"),
+            true => format!("run `pushplan apply {option}` once"),
+            false => format!("pass {option}"),
         }
     }
 

@@ -111,6 +111,7 @@ impl<'a> Explainer<'a> {
         let because = match selector {
             Selector::Not(_) => None,
             _ if conditions.is_empty() => Some("nothing is asked".to_owned()),
+            Selector::And(_) if !holds => Some(format!("only {met} of {} hold", conditions.len())),
             _ => Some(format!("{met} of {} hold", conditions.len())),
         };
         Reason::new(condition.to_owned(), holds, because).of(conditions)

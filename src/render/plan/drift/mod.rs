@@ -22,6 +22,9 @@ use crate::text::{all_of, count, quoted, short};
 /// The number of characters of a name that are shown.
 const NAME: usize = 80;
 
+/// How to accept that something was removed on the service.
+const GONE: &str = "remove it from your files";
+
 /// The drift, and the same as a plan that contains the changes made on the service.
 #[derive(Debug)]
 pub struct ShownDrift<'d> {
@@ -82,15 +85,17 @@ impl<'d> ShownDrift<'d> {
         let (keep, undo) = match (is_gone, is_declared) {
             (true, true) => {
                 let undo = match is_once {
-                    true => {
-                        Words::new("to create it again: ").copy(&forget).and(", then ").copy(&self.put_back(&address))
-                    }
+                    true => Words::default()
+                        .copy(&forget)
+                        .and(", then ")
+                        .copy(&self.put_back(&address))
+                        .and(" creates it again"),
                     false => Words::default().copy(&self.put_back(&address)),
                 };
                 // If the resource remains, `pull` removes only its part from the files.
                 let keep = match block.changes().all(|change| self.plan.is_removed_part(change)) {
                     true => Words::default().copy(&self.pull(&address)),
-                    false => Words::new("remove it from your files"),
+                    false => Words::new(GONE),
                 };
                 (keep, undo)
             }
@@ -104,7 +109,8 @@ impl<'d> ShownDrift<'d> {
                 (keep, Words::new("your files do not have it: an apply deletes it"))
             }
         };
-        rows.push(Row::new("to keep", keep));
+        let is_gone = keep == Words::new(GONE);
+        rows.push(Row::new(if is_gone { "to accept" } else { "to keep" }, keep));
         rows.push(Row::new("to undo", undo));
         rows
     }
