@@ -139,11 +139,11 @@ fn shown(place: &CaseLine) -> String {
 pub struct CasesDocument {
     /// The version of this format. It increases when a field is removed or changes its meaning.
     pub format_version: u32,
-    /// The cases, by file and in the order in which they stand there.
+    /// The cases, by file and in the order of the file.
     pub cases: Vec<CaseEntry>,
-    /// How many passed.
+    /// The number of cases that passed.
     pub passed: usize,
-    /// How many failed.
+    /// The number of cases that failed.
     pub failed: usize,
 }
 
@@ -155,9 +155,9 @@ pub struct CaseEntry {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// Whether all was as expected. Null with `--list`, which runs none.
+    /// Whether all expectations were met. Null with `--list`, which runs no case.
     pub passed: Option<bool>,
-    /// How many expectations were looked at.
+    /// The number of checked expectations.
     pub checks: usize,
     pub failures: Vec<Difference>,
 }

@@ -167,17 +167,17 @@ pub struct UnmanagedDocument {
     target: String,
     /// The API level of the service: documented or extended.
     api: String,
-    /// How much of each kind is not in git, by the kind's key.
+    /// The number of resources that are not in git, by the key of their kind.
     counts: BTreeMap<String, usize>,
     /// The resources that are not in git, by kind and address.
     things: Vec<UnmanagedThing>,
-    /// How many more `ignore_unmanaged` leaves out.
+    /// The number of further resources that `ignore_unmanaged` hides.
     ignored: usize,
     /// Patterns of `ignore_unmanaged` that match nothing.
     idle_patterns: Vec<IdlePattern>,
-    /// Kinds of which the service may have more than it lists.
+    /// Kinds of which the service may have more resources than it lists.
     partly_listed: Vec<String>,
-    /// Kinds that could not be looked at.
+    /// Kinds that could not be listed.
     unlisted: Vec<Unlisted>,
 }
 

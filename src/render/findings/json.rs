@@ -82,7 +82,7 @@ pub struct Related {
 pub struct Fix {
     /// The file, relative to the folder that the command ran in.
     pub file: String,
-    /// Where the text to be replaced begins, in bytes from the beginning of the file.
+    /// The start of the text to be replaced, in bytes from the beginning of the file.
     pub start_byte: usize,
     /// Its end: the byte after the last.
     pub end_byte: usize,

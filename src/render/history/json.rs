@@ -113,7 +113,7 @@ struct Unwritten<'d> {
     at: String,
     /// The user.
     actor: &'d str,
-    /// Where they are stored.
+    /// The file in which they are stored.
     file: &'d str,
     /// The result of each step, in words.
     results: Vec<String>,

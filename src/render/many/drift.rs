@@ -128,7 +128,7 @@ pub struct DriftsDocument<'d> {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DriftTarget<'d> {
     pub target: String,
-    /// Null if it failed.
+    /// The drift. Null if the check failed.
     pub drift: Option<Drifted<'d>>,
     /// Null if it succeeded.
     pub error: Option<Error>,

@@ -9,7 +9,7 @@ use crate::outcome::{Counted, Occasion, PushOutcome};
 /// The version of this format. It increases when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
-/// How many devices the pushes from git reached, as `pushplan outcome --format json` prints it.
+/// The output of `pushplan outcome --format json`: the number of devices that each push from git reached.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OutcomeDocument {
     /// The version of this format.

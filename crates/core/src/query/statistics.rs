@@ -243,7 +243,7 @@ fn shown(at: DateTime) -> String {
     at.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// How many devices a platform has.
+/// The number of devices of one platform.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Platform {
     pub platform: String,
