@@ -60,7 +60,7 @@ fn every_command_counts_a_resource_once_with_all_of_its_parts() {
     assert!(ran.stdout.ends_with("\n3 created.\n"), "{ran}");
     says(&project.good(&["plan"]).stdout, &["local matches your files (4 resources)"]);
     says(&project.good(&["doctor"]).stdout, &["4 resources in 1 file"]);
-    says(&project.good(&["drift"]).stdout, &["(3 managed resources)"]);
+    says(&project.good(&["drift"]).stdout, &["(3 managed\nresources)"]);
     says(&project.good(&["ledger", "status"]).stdout, &["managed     3 resources"]);
     says(&project.good(&["history"]).stdout, &["  done  3 created\n"]);
     let plan = checked(&project.good(&["plan", "--format", "json"]), "plan.schema.json");

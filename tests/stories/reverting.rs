@@ -121,7 +121,7 @@ fn a_push_with_another_key_by_now_is_not_made_a_second_time() {
     assert!(history.lines().next().is_some_and(|line| line.contains("revert of 2, 1 ")), "{history}");
     assert_eq!(history.matches("revert of").count(), 1, "{history}");
     let number = history.split_whitespace().next().expect("a number");
-    says(&project.good(&["history", number]).stdout, &["reverts  the changes of 2"]);
+    says(&project.good(&["history", number]).stdout, &["reverts    the changes of 2"]);
     let document = checked(&project.good(&["history", "--format", "json"]), "history.schema.json");
     let reverted: Vec<&Value> =
         document["entries"].as_array().expect("runs").iter().map(|it| &it["run"]["reverts"]).collect();
