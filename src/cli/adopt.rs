@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::planning::TargetArgs;
 use super::turn::Turn;
 use super::{Context, Ended, ledger, runtime};
-use crate::address::Address;
+use crate::address::{Address, count_resources};
 use crate::compare::Names;
 use crate::engine::target::Opened;
 use crate::engine::workspace::{PlanRequest, Workspace};
@@ -126,7 +126,7 @@ impl Adopt {
         context.out.print(&format!(
             "{}\n{} adopted. Next: {}",
             lines.join("\n"),
-            text::count(lines.len(), "resource"),
+            text::count(count_resources(chosen.iter().map(|(address, _)| address)), "resource"),
             self.place.again("adopt", &Choice::default()).plan()
         ));
         Ok(Exit::Done)

@@ -116,7 +116,7 @@ impl<'p> Several<'p> {
 fn words(view: &PlanView) -> String {
     let changing = changing(view);
     if view.plan.is_empty() && changing.is_empty() {
-        let left = view.plan.left_out.len();
+        let left = view.left_out();
         let left = if left > 0 { format!(", {left} left out") } else { String::new() };
         return format!("no changes ({}{left})", count(view.matching(), "resource"));
     }

@@ -319,15 +319,17 @@ fn no_way_back(view: &PlanView, change: &Change) -> Option<Row> {
         (true, Delete::Never, Update::Never) => "after creation, this API can neither change nor cancel it",
         (true, Delete::Never, _) => "after creation, this API cannot remove it",
         (true, Delete::BeforeStart, _) => "can be cancelled until it starts",
-        (true, Delete::BeforeEnd, _) => {
-            match change.desired.as_ref().and_then(|spec| kinds::api(&change.address).runs(spec)) {
-                Some(runs) if runs.first == runs.last => "can be cancelled until it is sent",
-                _ => "can be cancelled until the last send",
-            }
-        }
+        (true, Delete::BeforeEnd, _) if is_sent_once(change) => "can be cancelled until it is sent",
+        (true, Delete::BeforeEnd, _) => "can be cancelled until the last send",
         _ => return None,
     };
     Some(Row::new("undo", Words::new(words)))
+}
+
+/// Whether all recipients get it at one time.
+fn is_sent_once(change: &Change) -> bool {
+    let runs = change.desired.as_deref().and_then(|spec| kinds::api(&change.address).runs(spec));
+    runs.is_some_and(|runs| runs.first.is_some() && runs.first == runs.last)
 }
 
 /// The label of a change made on the service.

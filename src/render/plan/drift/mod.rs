@@ -140,8 +140,8 @@ impl<'d> ShownDrift<'d> {
         let mut told: Vec<String> =
             all.iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")).collect();
         told.push(format!("{} unchanged", drift.kept()));
-        if drift.unasked > 0 {
-            told.push(format!("{} not checked", drift.unasked));
+        if drift.unasked() > 0 {
+            told.push(format!("{} not checked", drift.unasked()));
         }
         told.join(", ")
     }
@@ -159,8 +159,8 @@ impl<'d> ShownDrift<'d> {
         if self.unread {
             told.push("Your files have errors: fields in lifecycle.ignore are listed too.".to_owned());
         }
-        if drift.untold > 0 {
-            let number = drift.untold;
+        if drift.untold() > 0 {
+            let number = drift.untold();
             told.push(format!(
                 "{} {} not compared, because the API cannot read {}.",
                 count(number, "managed resource"),
@@ -196,11 +196,11 @@ impl<'d> ShownDrift<'d> {
         let own = count(self.drift.kept(), "managed resource");
         match self.drift.since {
             None => format!("Nothing was applied to {target} yet, so there is nothing to compare."),
-            Some(at) if self.drift.unasked > 0 => format!(
+            Some(at) if self.drift.unasked() > 0 => format!(
                 "No drift in the selected part: {own} on {target}, {} ({}). Not selected: {}.",
                 self.since(),
                 words::moment(at),
-                count(self.drift.unasked, "resource")
+                count(self.drift.unasked(), "resource")
             ),
             Some(at) => {
                 let last = if self.drift.was_applied { "the last apply" } else { "the adoption" };
