@@ -19,7 +19,7 @@ use crate::render::Format;
 #[derive(Debug, Args)]
 pub struct Apply {
     /// Saved plan, or folder of saved plans [default: make a plan, show it and ask for confirmation]
-    #[arg(value_name = "PLAN")]
+    #[arg(value_name = "PLAN", conflicts_with = "approved")]
     plan: Option<PathBuf>,
 
     #[command(flatten)]
@@ -75,7 +75,7 @@ impl Apply {
             Some(plan) => PlanRequest { allow_older: self.wanted.allowed.allow_older, ..saved::request(plan) },
             None => PlanRequest { done, ..self.wanted.request() },
         };
-        let does = Does::to(&request.aim, &self.options());
+        let does = Does::to([(workspace.target.as_str(), &request.aim)].into_iter(), &self.options());
         let asking = self.wanted.allowed.asking(APPLY_THIS, does.again_at(&place, &workspace.target, &request.choice));
         let asking = Asking { review: review.as_ref(), ..asking };
         let ended = self.wanted.how.run(&workspace, &request, saved.as_ref(), &asking, context);
@@ -108,14 +108,12 @@ impl Apply {
                 folder.display()
             ))
         })?;
-        // The command that continues makes new plans. Plans that were made together have the same choice and aim.
-        let requests: Vec<PlanRequest> = plans.values().map(saved::request).collect();
-        let first = requests
-            .first()
-            .filter(|first| requests.iter().all(|request| request.aim == first.aim && request.choice == first.choice));
-        let common = first.cloned().unwrap_or_default();
-        let does = Does::to(&common.aim, "");
-        let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(&asked, &common.choice));
+        // The command that continues makes new plans. Plans that were made together have the same choice.
+        let first = plans.values().next().map(|plan| &plan.choice);
+        let choice =
+            first.filter(|first| plans.values().all(|plan| plan.choice == **first)).cloned().unwrap_or_default();
+        let does = Does::to(plans.iter().map(|(target, plan)| (target.as_str(), &plan.aim)), "");
+        let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(&asked, &choice));
         many::apply::run(&asked, &PlansWanted::Saved(Arc::new(plans)), self.wanted.together(), &asking, &does, context)
     }
 }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::many::Way;
 use super::planning::TargetArgs;
 use super::{Context, Ended};
 use crate::engine::saved;
@@ -87,7 +88,11 @@ impl Saved {
         };
         let folder = self.project.as_ref().map(|folder| folder.display().to_string());
         let choice = plans.first().map(|(plan, _)| plan.choice.clone()).unwrap_or_default();
-        let again = Repetition::of_several("apply --approved --yes", folder.as_deref(), &options, &choice);
+        let way = Way::of(plans.iter().map(|(plan, _)| (plan.target.as_str(), &plan.aim)));
+        let command = way.as_ref().map_or_else(|| "apply".to_owned(), |way| format!("promote {}", way.options(None)));
+        let again =
+            Repetition::of_several(&format!("{command} --approved --yes"), folder.as_deref(), &options, &choice);
+        let again = if way.is_some() { again.looking(&command).whole() } else { again };
         let group = |name: &str| {
             let members = project.targets_of(name).into_iter().map(str::to_owned).collect();
             (name.to_owned(), members)
@@ -106,11 +111,15 @@ impl Saved {
         let limits = Limits { max_deletes: most.unwrap_or(usual.max_deletes), ..usual };
         let folder = self.project.as_ref().map(|folder| folder.display().to_string());
         let target = Some(plan.target.as_str()).filter(|_| project.target_names().len() > 1);
-        // After a merge the manifests are applied, and only a plan with the service knows the remaining changes.
+        // After a merge the manifests are applied, or other targets are promoted, and only a plan with the service knows the
+        // remaining changes.
         let is_applied = plan.basis.is_service();
-        let on_merge = is_applied && plan.aim == Aim::Manifests;
-        let command = if on_merge { "apply --approved --yes" } else { "apply" };
-        let again = Repetition::new(command, folder.as_deref(), target, &plan.choice);
+        let way = Way::of([(plan.target.as_str(), &plan.aim)].into_iter());
+        let on_merge = is_applied && (plan.aim == Aim::Manifests || way.is_some());
+        let command = way.as_ref().map_or_else(|| "apply".to_owned(), |way| format!("promote {}", way.options(None)));
+        let approved = if on_merge { " --approved --yes" } else { "" };
+        let again = Repetition::new(&format!("{command}{approved}"), folder.as_deref(), target, &plan.choice);
+        let again = if way.is_some() { again.looking(&command).whole() } else { again };
         let saved = self.plans.first().filter(|_| is_applied && !on_merge).map(|file| file.display().to_string());
         NextSteps { again, saved, refused: guards(plan, &limits), on_merge }
     }

@@ -14,6 +14,7 @@ mod init;
 mod lint;
 mod once;
 mod outputs;
+mod promotion;
 mod releases;
 mod results;
 mod review;

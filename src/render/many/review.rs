@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Folded, PlanView, Several, every_change, fold, heading, named};
+use super::{Folded, PlanView, Several, every_change, fold, heading, named, not_promoted};
 use crate::plan::Action;
 use crate::render::escape::markdown::{code, text};
 use crate::render::plan::markdown::{ReviewBlock, messages, reviewed};
@@ -85,6 +85,7 @@ pub fn review(several: &Several, groups: &TargetGroups, on_merge: bool, room: &[
     parts.offer(&outliers(several, &changes));
     parts.offer(&message_table(several, parts.left() / MESSAGES));
     parts.offer(&guards(several));
+    parts.offer(&held(several));
     parts.offer(&totals(several, groups));
     let (mut truncated, mut left) = (BTreeSet::new(), 0);
     for Folded { targets, blocks, values } in &changes {
@@ -228,6 +229,19 @@ fn guards(several: &Several) -> String {
     fold(all.collect()).into_iter().map(one).collect()
 }
 
+/// The resources that are not promoted, once for all targets that have them.
+fn held(several: &Several) -> String {
+    let one = |(targets, lines): &(Vec<&str>, Vec<String>)| {
+        let mut list: String =
+            lines.iter().take(LINES).map(|line| format!("- {}\n", text(&short(line, LINE)))).collect();
+        if lines.len() > LINES {
+            list.push_str(&format!("- and {} more\n", lines.len() - LINES));
+        }
+        format!("**Not promoted to {}:**\n\n{list}\n", text(&short(&named(targets), LINE)))
+    };
+    not_promoted(several).iter().take(LINES).map(one).collect()
+}
+
 /// The counts for each group of targets.
 fn totals(several: &Several, groups: &TargetGroups) -> String {
     const COLUMNS: [(&str, Action); 5] = [
@@ -281,7 +295,7 @@ fn target_table(several: &Several) -> String {
     let mut rows: Vec<String> = Vec::new();
     let mut same = 0;
     for (target, view, _) in several.planned() {
-        let words = super::words(view);
+        let words = several.words(view);
         if view.plan.is_empty() {
             same += 1;
         } else {
