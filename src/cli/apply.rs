@@ -10,10 +10,11 @@ use super::many::{self, Does, PlansWanted};
 use super::places::{Places, SeveralTargets, Which};
 use super::review::{Approved, Became};
 use super::{Context, Ended, ledger, runtime};
-use crate::engine::saved;
+use crate::engine::saved::{self, FailedTarget};
 use crate::engine::workspace::PlanRequest;
+use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::Format;
+use crate::render::{Format, one_line};
 
 /// Make the service match the manifests.
 #[derive(Debug, Args)]
@@ -102,6 +103,11 @@ impl Apply {
     /// Applies all plans of a folder, each to its target.
     fn folder(&self, folder: &Path, context: &Context) -> Ended {
         let plans = saved::load_all(folder)?;
+        let failed = saved::failed_in(folder)?;
+        for FailedTarget { target, why } in &failed {
+            let why = why.message.lines().next().unwrap_or_default();
+            context.out.note(&one_line(&format!("{target} is not applied, because it could not be planned: {why}")));
+        }
         let asked = self.places.of_plans(plans.keys()).ok_or_else(|| {
             Failure::usage("--target cannot be used with a folder of saved plans").help(format!(
                 "omit --target, or apply one of the plans: pushplan apply {}/NAME.plan",
@@ -114,7 +120,9 @@ impl Apply {
             first.filter(|first| plans.values().all(|plan| plan.choice == **first)).cloned().unwrap_or_default();
         let does = Does::to(plans.iter().map(|(target, plan)| (target.as_str(), &plan.aim)), "");
         let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(&asked, &choice));
-        many::apply::run(&asked, &PlansWanted::Saved(Arc::new(plans)), self.wanted.together(), &asking, &does, context)
+        let wanted = PlansWanted::Saved(Arc::new(plans));
+        let exit = many::apply::run(&asked, &wanted, self.wanted.together(), &asking, &does, context)?;
+        Ok(if exit == Exit::Done && !failed.is_empty() { Exit::Partly } else { exit })
     }
 }
 

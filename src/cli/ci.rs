@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
 use super::many::Way;
 use super::planning::TargetArgs;
 use super::{Context, Ended};
-use crate::engine::saved;
+use crate::engine::saved::{self, FailedTarget, SavedPlans};
 use crate::failure::Failure;
 use crate::guard::{Limits, guards};
 use crate::manifest::Project;
@@ -49,6 +49,9 @@ impl Ci {
     }
 }
 
+/// Plans with their next steps.
+type ReviewedPlans = Vec<(Plan, NextSteps)>;
+
 /// Plans that were saved, and the project that they are of.
 #[derive(Debug, Args)]
 struct Saved {
@@ -66,21 +69,28 @@ impl Saved {
         TargetArgs::new(self.project.clone(), None)
     }
 
-    /// Each plan, with its next steps.
-    fn read(&self) -> Result<Vec<(Plan, NextSteps)>, Failure> {
-        let plans = saved::read_all(&self.plans)?;
+    /// Each plan with its next steps, and the targets that could not be planned.
+    fn read(&self) -> Result<(ReviewedPlans, Vec<FailedTarget>), Failure> {
+        let SavedPlans { plans, failed } = saved::read_all(&self.plans)?;
         let project = Project::open(&self.place().root()?);
-        Ok(plans
+        let plans = plans
             .into_iter()
             .map(|plan| (self.ahead(&plan, &project), plan))
             .map(|(ahead, plan)| (plan, ahead))
-            .collect())
+            .collect();
+        Ok((plans, failed))
     }
 
     /// The plans of several targets as one review, in parts with these sizes.
-    fn review(&self, plans: &[(Plan, NextSteps)], room: &[usize]) -> Result<ReviewText, Failure> {
+    fn review(
+        &self,
+        plans: &[(Plan, NextSteps)],
+        failed: &[FailedTarget],
+        room: &[usize],
+    ) -> Result<ReviewText, Failure> {
         let project = Project::open(&self.place().root()?);
-        let names: Vec<String> = plans.iter().map(|(plan, _)| plan.target.clone()).collect();
+        let planned = plans.iter().map(|(plan, _)| plan.target.clone());
+        let names: Vec<String> = planned.chain(failed.iter().map(|failed| failed.target.clone())).collect();
         let is_all = project.target_names().iter().all(|name| names.iter().any(|own| own == name));
         let options = match is_all {
             true => vec!["--all-targets".to_owned()],
@@ -90,8 +100,10 @@ impl Saved {
         let choice = plans.first().map(|(plan, _)| plan.choice.clone()).unwrap_or_default();
         let way = Way::of(plans.iter().map(|(plan, _)| (plan.target.as_str(), &plan.aim)));
         let command = way.as_ref().map_or_else(|| "apply".to_owned(), |way| format!("promote {}", way.options(None)));
-        let again =
-            Repetition::of_several(&format!("{command} --approved --yes"), folder.as_deref(), &options, &choice);
+        // Targets that fail do not hold back the others.
+        let goes_on = if failed.is_empty() { "" } else { " --on-error continue" };
+        let command_line = format!("{command} --approved --yes{goes_on}");
+        let again = Repetition::of_several(&command_line, folder.as_deref(), &options, &choice);
         let again = if way.is_some() { again.looking(&command).whole() } else { again };
         let group = |name: &str| {
             let members = project.targets_of(name).into_iter().map(str::to_owned).collect();
@@ -99,7 +111,10 @@ impl Saved {
         };
         let mut groups: TargetGroups = project.group_names().into_iter().map(group).collect();
         groups.sort_by_key(|(name, _)| environments::place(name));
-        let all = plans.iter().map(|(plan, ahead)| (plan.target.as_str(), PlanResult::Planned(plan, ahead))).collect();
+        let planned = plans.iter().map(|(plan, ahead)| (plan.target.as_str(), PlanResult::Planned(plan, ahead)));
+        let failed = failed.iter().map(|failed| (failed.target.as_str(), PlanResult::Failed(&failed.why)));
+        let mut all: Vec<(&str, PlanResult)> = planned.chain(failed).collect();
+        all.sort_by_key(|(target, _)| *target);
         let is_applied = plans.iter().all(|(_, ahead)| ahead.on_merge);
         Ok(review(&Several::new(all, &again, None), &groups, is_applied, room))
     }

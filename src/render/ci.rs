@@ -50,10 +50,28 @@ pub fn waiting(plan: &Plan, on_merge: bool, truncated: bool, commit: Option<&str
     }
 }
 
-/// The footer of a comment about several targets that waits for its reviewers. `truncated`: the targets that it shows
-/// only partly.
-pub fn waiting_many(plans: &[(&Plan, &NextSteps)], truncated: &BTreeSet<String>, commit: Option<&str>) -> String {
-    let (first, _) = plans[0];
+/// The footer of a comment about several targets that waits for its reviewers. `failed`: the targets that could not be
+/// planned. `truncated`: those that it shows only partly.
+pub fn waiting_many(
+    plans: &[(&Plan, &NextSteps)],
+    failed: &[&str],
+    truncated: &BTreeSet<String>,
+    commit: Option<&str>,
+) -> String {
+    let unplanned = match failed {
+        [] => String::new(),
+        [one] => format!(" {} could not be planned, so nothing of it is approved.", target_names(&[one])),
+        several => format!(" {} could not be planned, so nothing of them is approved.", target_names(several)),
+    };
+    let planned = waiting_planned(plans, truncated, commit);
+    format!("{planned}{unplanned}").trim_start().to_owned()
+}
+
+/// The footer of a comment about the planned targets.
+fn waiting_planned(plans: &[(&Plan, &NextSteps)], truncated: &BTreeSet<String>, commit: Option<&str>) -> String {
+    let Some((first, _)) = plans.first() else {
+        return commit.map(|commit| format!("For commit `{}`.", short_commit(commit))).unwrap_or_default();
+    };
     let applied: Vec<(&Plan, &NextSteps)> = plans.iter().filter(|(plan, _)| !plan.is_empty()).copied().collect();
     match applied.iter().find(|(plan, ahead)| !plan.basis.is_service() || !ahead.on_merge) {
         Some((plan, ahead)) => waiting(plan, ahead.on_merge, false, commit),

@@ -10,6 +10,7 @@ mod comments;
 mod component;
 mod download;
 mod environments;
+mod failed;
 mod init;
 mod lint;
 mod once;

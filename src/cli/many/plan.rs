@@ -11,7 +11,7 @@ use crate::cli::presenting::{ExitCodes, write};
 use crate::cli::{Context, Ended, runtime};
 use crate::engine::lasting;
 use crate::engine::ledger::unreadable;
-use crate::engine::saved::{SAVED, names};
+use crate::engine::saved::{FAILED, FailedTarget, SAVED, names};
 use crate::engine::several::{TargetResult, each};
 use crate::engine::target::Shared;
 use crate::engine::workspace::{Planned, Workspace};
@@ -126,6 +126,7 @@ pub fn present(
     let aheads = told(all, asked, does, forms.saved.as_deref(), &context.out);
     if let Some(folder) = &forms.saved {
         write_each(folder, SAVED, all, &aheads, |plan, _| plan.save())?;
+        write_failed(folder, all)?;
         tell_others(folder, all, context)?;
     }
     let again = does.again(asked, choice);
@@ -209,6 +210,20 @@ fn write_each(
         }
     }
     Ok(all.iter().filter(|one| one.result.is_ok()).count())
+}
+
+/// Writes a file for each target that could not be planned: a comment about the plans names it. For a planned target, a file of
+/// an earlier run is removed.
+fn write_failed(folder: &Path, all: &[TargetResult<Planned>]) -> Result<(), Failure> {
+    for one in all {
+        let target = &one.workspace.target;
+        let path = folder.join(format!("{target}{FAILED}"));
+        match &one.result {
+            Err(why) => write(&path, &FailedTarget::save(target, why))?,
+            Ok(_) => drop(fs::remove_file(&path)),
+        }
+    }
+    Ok(())
 }
 
 /// Reports other plans in a folder.
