@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -5,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::drifting::Drifting;
 use super::forms::Forms;
-use super::many::{self, Does};
+use super::many::{self, Does, PlansWanted};
 use super::offline::Offline;
 use super::places::{Places, Which};
 use super::planning::{Chosen, TargetArgs};
@@ -67,7 +68,9 @@ impl Plan {
             Which::One(place) => self.one(&place, &request, &format!("apply{options}"), context),
             Which::Several(asked) => {
                 let does = Does::Apply(options.to_owned());
-                many::plan::run(&asked, &request, &does, &self.forms, self.codes(), context)
+                let choice = request.choice.clone();
+                let wanted = PlansWanted::Alike(Arc::new(request));
+                many::plan::run(&asked, &wanted, &choice, &does, &self.forms, self.codes(), context)
             }
         }
     }

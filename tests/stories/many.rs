@@ -5,6 +5,7 @@ mod commands;
 mod connections;
 mod folding;
 mod ledgers;
+mod pairs;
 mod parallel;
 mod promoting;
 mod telling;

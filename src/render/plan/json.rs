@@ -25,6 +25,7 @@ pub use messages::{LoosenedGuard, PlanMessage, TightenedQuietHours};
 use people::PlanPeople;
 pub use renamed::Renamed;
 pub use verbs::{MovedSide, Risk, Verb};
+use whole::promoted_from;
 use whole::word;
 pub use whole::{ActionCounts, NotPromotedJson, PlanStep, Refusal};
 
@@ -81,6 +82,9 @@ pub struct PlanDocument<'p> {
     /// The run that holds the lock, in a sentence. Missing if no run does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_work: Option<&'p str>,
+    /// The target whose applied state this target gets. Missing if the plan is no promotion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub promoted_from: Option<&'p str>,
     /// Resources that are not promoted. Missing if the plan is no promotion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<Vec<NotPromotedJson>>,
@@ -272,6 +276,7 @@ impl<'p> PlanDocument<'p> {
             steps: plan.steps.iter().map(PlanStep::new).collect(),
             left_out: plan.left_out.iter().map(ToString::to_string).collect(),
             at_work: plan.told.at_work.as_deref(),
+            promoted_from: promoted_from(plan),
             held: NotPromotedJson::all(plan),
             collisions: view.collisions().all.found.iter().map(Collision::new).collect(),
             uncompared: view.collisions().all.uncompared,

@@ -229,6 +229,11 @@ fn left_out(out: &mut String, plan: &Plan, style: Style) {
 /// The resources that are not promoted: `segments/vip: not on staging yet`.
 pub(in crate::render) fn held_lines(plan: &Plan) -> Vec<String> {
     let Aim::Promoted(from) = &plan.aim else { return Vec::new() };
+    held_lines_of(plan, from)
+}
+
+/// Returns the resources that are not promoted, with a name for the source.
+pub(in crate::render) fn held_lines_of(plan: &Plan, from: &str) -> Vec<String> {
     plan.told.held.iter().map(|held| format!("{}: {}", held.address, held.why.words(from))).collect()
 }
 

@@ -33,7 +33,7 @@ use super::variables::is_name;
 use super::{FILE_LIMIT, committed, to_text};
 use expand::Expanded;
 pub use groups::Group;
-pub use matrix::Matrix;
+pub use matrix::{AxisValues, Matrix};
 pub use target::LOCAL;
 
 pub const PROJECT_FILE: &str = "pushplan.toml";
@@ -409,6 +409,17 @@ impl Project {
     pub fn targets_of(&self, group: &str) -> Vec<&str> {
         let is_in = |name: &&str| self.groups_of(name).iter().any(|it| it == group);
         self.target_names().into_iter().filter(is_in).collect()
+    }
+
+    /// The values of a target by the axes of the matrix; `None` if the matrix did not create it.
+    pub fn axis_values(&self, target: &str) -> Option<&AxisValues> {
+        self.expanded.values.get(target)
+    }
+
+    /// The targets that the matrix created with a value of any axis.
+    pub fn targets_with(&self, value: &str) -> Vec<&str> {
+        let has = |name: &&str| self.axis_values(name).is_some_and(|values| values.values().any(|own| own == value));
+        self.target_names().into_iter().filter(has).collect()
     }
 
     /// The names of all groups.

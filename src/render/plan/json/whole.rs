@@ -31,6 +31,14 @@ impl Refusal {
     }
 }
 
+/// The source of a promotion.
+pub(super) fn promoted_from(plan: &Plan) -> Option<&str> {
+    match &plan.aim {
+        plan::Aim::Promoted(from) => Some(from),
+        _ => None,
+    }
+}
+
 /// A resource that is not promoted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct NotPromotedJson {
