@@ -124,7 +124,10 @@ impl ManyApply<'_> {
         });
         let common = Common { made, shared: Shared::default(), stop };
         let work = || {
+            let mut announced = None;
             while let Some((number, one, stopped)) = self.next(&board, &common.stop) {
+                // Between two targets, the ledgers of the other threads wait for this one as well.
+                drop(announced.replace(one.workspace.log.announce()));
                 let out = if is_alone { self.context.out.clone() } else { self.context.out.keeping() };
                 let context = Context { out, ..self.context.clone() };
                 let dealt = runtime.block_on(self.one(one, stopped, &common, &context));
