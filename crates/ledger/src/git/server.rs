@@ -189,7 +189,7 @@ impl GitServer {
             let begun = Instant::now();
             let answers = push_all(home, &all.iter().map(|queued| &*queued.moves).collect::<Vec<_>>()).await;
             self.expected.took(begun.elapsed());
-            // The next push waits for the targets that this one answers, because their runs go on.
+            // The next push waits for the targets that this one answers, because their runs continue.
             drop(all);
             answers
         };

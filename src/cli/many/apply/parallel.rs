@@ -126,7 +126,7 @@ impl ManyApply<'_> {
         let work = || {
             let mut announced = None;
             while let Some((number, one, stopped)) = self.next(&board, &common.stop) {
-                // Between two targets, the ledgers of the other threads wait for this one as well.
+                // The other threads wait with their records for this target before it is opened.
                 drop(announced.replace(one.workspace.log.announce()));
                 let out = if is_alone { self.context.out.clone() } else { self.context.out.keeping() };
                 let context = Context { out, ..self.context.clone() };

@@ -138,7 +138,7 @@ mod tests {
         assert!(is_gathered(&expected).await, "all of them are queued");
         drop((own, other));
         let own = expected.queue("a");
-        assert!(!is_gathered(&expected).await, "b goes on");
+        assert!(!is_gathered(&expected).await, "b will push again");
         expected.withdraw("b");
         assert!(is_gathered(&expected).await, "b has ended");
         drop(own);
