@@ -99,7 +99,7 @@ impl OutcomeView<'_> {
         };
         let row = match outcome {
             PushOutcome::NotYet => {
-                Row::new(&label, Words::new(&format!("not sent yet: will be sent {}", when(one.first))))
+                Row::new(&label, Words::new(&format!("will be sent {}", when(one.first))))
             }
             PushOutcome::Reached(found) => counted(found, Paint::Strong),
             PushOutcome::UnderWay(found) => counted(found, Paint::Strong)
