@@ -215,10 +215,9 @@ fn what_is_ignored_is_counted_and_a_pattern_for_nothing_is_a_note() {
     project.folder.write("pushplan.toml", with("\"segments/Test *\""));
     let ran = project.good(&["plan"]);
     assert!(!ran.stdout.contains("Not in git"), "{ran}");
-    says(
-        &project.good(&["unmanaged"]).stdout,
-        &["All resources that pushplan can list on local are in git. 3 resources are ignored by\nignore_unmanaged."],
-    );
+    let ignored =
+        "All resources that pushplan can list on local are in git. 3 resources are ignored by\nignore_unmanaged.";
+    says(&project.good(&["unmanaged"]).stdout, &[ignored]);
     project.folder.write("pushplan.toml", with("[\"segments/* one\", \"pipelines/x\"]"));
     let ran = project.good(&["unmanaged"]);
     says(

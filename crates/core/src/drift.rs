@@ -73,7 +73,7 @@ pub struct Added {
 
 /// The state of a managed resource on the service, in the order of importance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Seen {
+enum DriftState {
     Kept,
     Unasked,
     Untold,
@@ -81,7 +81,7 @@ enum Seen {
     Changed,
 }
 
-impl Seen {
+impl DriftState {
     /// The state of a resource with parts in both states. A resource that lost only some of its parts is changed.
     fn and(self, other: Self) -> Self {
         match self.max(other) {
@@ -94,38 +94,38 @@ impl Seen {
 impl Drift {
     /// The number of managed resources that were edited, or lost a part.
     pub fn changed(&self) -> usize {
-        self.count(Seen::Changed)
+        self.count(DriftState::Changed)
     }
 
     pub fn removed(&self) -> usize {
-        self.count(Seen::Removed)
+        self.count(DriftState::Removed)
     }
 
     /// The number of managed resources that were read and are unchanged.
     pub fn kept(&self) -> usize {
-        self.count(Seen::Kept)
+        self.count(DriftState::Kept)
     }
 
     /// The number of managed resources that the service does not show.
     pub fn untold(&self) -> usize {
-        self.count(Seen::Untold)
+        self.count(DriftState::Untold)
     }
 
     /// The number of managed resources that were not read.
     pub fn unasked(&self) -> usize {
-        self.count(Seen::Unasked)
+        self.count(DriftState::Unasked)
     }
 
     /// Counts each resource once, with all of its parts.
-    fn count(&self, wanted: Seen) -> usize {
-        let mut resources: HashMap<(KindKey, &str), Seen> = HashMap::new();
+    fn count(&self, wanted: DriftState) -> usize {
+        let mut resources: HashMap<(KindKey, &str), DriftState> = HashMap::new();
         for Change { address, action, .. } in &self.changes {
             let seen = match action {
-                Action::Update => Seen::Changed,
-                Action::Delete => Seen::Removed,
-                _ if self.untold.contains(address) => Seen::Untold,
-                _ if self.unasked.contains(address) => Seen::Unasked,
-                _ => Seen::Kept,
+                Action::Update => DriftState::Changed,
+                Action::Delete => DriftState::Removed,
+                _ if self.untold.contains(address) => DriftState::Untold,
+                _ if self.unasked.contains(address) => DriftState::Unasked,
+                _ => DriftState::Kept,
             };
             resources.entry(address.whole()).and_modify(|known| *known = known.and(seen)).or_insert(seen);
         }

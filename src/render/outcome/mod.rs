@@ -98,9 +98,7 @@ impl OutcomeView<'_> {
             }
         };
         let row = match outcome {
-            PushOutcome::NotYet => {
-                Row::new(&label, Words::new(&format!("will be sent {}", when(one.first))))
-            }
+            PushOutcome::NotYet => Row::new(&label, Words::new(&format!("will be sent {}", when(one.first)))),
             PushOutcome::Reached(found) => counted(found, Paint::Strong),
             PushOutcome::UnderWay(found) => counted(found, Paint::Strong)
                 .line(Words::new(&format!("continues until {}, in recipients' local time", when(one.last)))),

@@ -19,7 +19,7 @@ pub fn select(project: &Project, wanted: &[String]) -> Result<Vec<String>, Failu
     for word in wanted {
         let of_group = project.targets_of(word);
         let is_meant = |name: &&str| text::is_like(word, name) || of_group.contains(name);
-        let with_value = match names.iter().any(|name| is_meant(name)) {
+        let with_value = match names.iter().any(&is_meant) {
             true => Vec::new(),
             false => project.targets_with(word),
         };

@@ -104,7 +104,7 @@ fn plain(row: &Row) -> String {
 fn new_value(row: &Row) -> String {
     let lines: Vec<String> = row.lines.iter().map(Words::plain).collect();
     let new = lines.iter().find_map(|line| line.strip_prefix("+ "));
-    short(new.unwrap_or(lines.first().map_or("", String::as_str)), GIST).into()
+    short(new.unwrap_or(lines.first().map_or("", String::as_str)), GIST)
 }
 
 /// The effect of a change on its parts.
