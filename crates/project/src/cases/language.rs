@@ -12,6 +12,8 @@ use pushplan_model::nouns::zone::Zone;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
+use super::groups::WrittenGroup;
+
 shape! {
     /// Device tests: what devices do, which segments they are in then, and what they receive. `pushplan test` runs them.
     pub struct CaseFile as "a file of device tests: `cases`, by their names" {
@@ -30,6 +32,9 @@ shape! {
         /// The device at the start of the case. Fields that you leave out are unknown, except that the app is installed and
         /// opted in to notifications.
         device: At<WrittenDevice>,
+        /// The variant that it gets of an experiment: the number, from 1, or none for the control group, by the address
+        /// of the experiment [default: any variant].
+        variants: Option<BTreeMap<At<String>, At<WrittenGroup>>>,
         /// Events, in order.
         steps: Option<Vec<At<WrittenStep>>>,
         /// The expected result after all steps.
