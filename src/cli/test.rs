@@ -223,7 +223,7 @@ async fn stage(workspace: &Workspace, case: &Case) -> Result<Stage, Failure> {
         .project
         .target(&workspace.target)
         .map_or(Level::Extended, |target| target::wanted(target, target.base_url.is_none()));
-    let devices = case.channel.iter().map(|_| placed(case)).collect::<Result<_, Failure>>()?;
+    let devices = case.channel.iter().map(|id| placed(case, id)).collect::<Result<_, Failure>>()?;
     let setup = StageSetup { target: &workspace.target, level, units: &workspace.units, start: case.start, devices };
     let stage = Stage::set(setup).await?;
     match stage.refused.first() {

@@ -93,9 +93,9 @@ fn what_was_reached_is_told_for_each_push_and_time() {
     );
     // For a pending push, only its time is requested, besides the reports.
     let asked = service.asked();
-    let others: Vec<_> = asked.iter().filter(|line| !line.starts_with("GET /api/reports/responses/")).collect();
-    assert!(others.len() == 2 && others.iter().all(|line| line.starts_with("GET /api/schedules/")), "{asked:?}");
-    assert_eq!(asked.len() - others.len(), 3);
+    let count = |path: &str| asked.iter().filter(|line| line.starts_with(&format!("GET {path}"))).count();
+    assert_eq!((count("/api/schedules/"), count("/api/reports/responses/")), (2, 3), "{asked:?}");
+    assert_eq!((count("/api/reports/experiment/overview/"), asked.len()), (1, 6), "{asked:?}");
     assert_eq!(
         states(&project, 0),
         [

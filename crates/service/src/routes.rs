@@ -112,6 +112,7 @@ pub static ROUTES: &[Route] = &[
     // Before the single push, whose id could be any word.
     read("/api/reports/responses/list", api::reports::list),
     read("/api/reports/responses/{push_id}", api::reports::push),
+    extended(read("/api/reports/experiment/overview/{push_id}", api::experiments::report)),
     read("/api/reports/opens", api::reports::opens),
     read("/api/reports/timeinapp", api::reports::time_in_app),
     read("/api/reports/devices", api::reports::devices),

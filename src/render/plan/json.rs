@@ -16,6 +16,7 @@ use super::facts::{
 };
 use super::{NextSteps, PlanView, requests, words};
 use crate::kinds;
+use crate::nouns::split::Split;
 use crate::plan::{self, Action, Plan};
 use crate::render::layout::{Row, Words};
 use crate::review::fields::Difference;
@@ -148,6 +149,8 @@ pub struct PlanChange<'p> {
     pub set_off_by: Option<String>,
     /// Its audience, and how the audience changes.
     pub audiences: Vec<Audience>,
+    /// The division of the audience among variants. Null if all parts are equal, before and after.
+    pub split: Option<ChangedSplit>,
     /// The message that recipients will read.
     pub messages: Vec<ShownMessage>,
     /// For a segment: the resources that use it, with the effect of the change on them.
@@ -238,6 +241,13 @@ pub struct ShownSend {
     pub after_seconds: i64,
     /// The recipient.
     pub to: String,
+}
+
+/// The division of an audience among the variants of an experiment, in words: `40 % / 40 % / 20 % nobody`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ChangedSplit {
+    pub old: Option<String>,
+    pub new: Option<String>,
 }
 
 /// The whole plan as one JSON object.
@@ -340,6 +350,7 @@ impl<'p> PlanChange<'p> {
             times_gone,
             set_off_by: view.review.set_off(change, side),
             audiences: view.review.who(change).iter().map(Audience::new).collect(),
+            split: view.review.splits(change).map(ChangedSplit::new),
             messages: view.review.messages(change, side).into_iter().map(ShownMessage::new).collect(),
             used_by: User::all(view, change),
             last_used: view.plan.told.of.get(address).and_then(|aside| aside.last_used).map(|at| at.to_string()),
@@ -353,6 +364,13 @@ impl<'p> PlanChange<'p> {
             overwritten: change.overwritten().into_iter().map(Overwritten::new).collect(),
             steps: view.steps_of(change).iter().map(|step| step.number).collect(),
         }
+    }
+}
+
+impl ChangedSplit {
+    fn new((old, new): (Option<Split>, Option<Split>)) -> Self {
+        let words = |split: Option<Split>| split.map(|split| split.to_string());
+        Self { old: words(old), new: words(new) }
     }
 }
 

@@ -25,6 +25,7 @@ use pushplan_model::codes::{self, Code};
 use pushplan_model::cores;
 use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::kinds::Parts;
+use pushplan_model::nouns::level::Level;
 use pushplan_model::source::Span;
 
 use crate::manifest::{Declared, Desired, Target};
@@ -37,6 +38,16 @@ pub struct Subject<'d> {
     pub desired: &'d Desired,
     pub target: Option<&'d Target>,
     pub now: Timestamp,
+}
+
+impl Subject<'_> {
+    /// Whether the target supports only what the contract describes.
+    fn is_documented(&self) -> bool {
+        self.target.is_some_and(|target| match &target.api {
+            Some(level) => level.value == Level::Documented,
+            None => target.base_url.is_some(),
+        })
+    }
 }
 
 /// One resource, with its parts.
@@ -95,6 +106,7 @@ pub(crate) static CHECKS: &[Check] = &[
     experiments::SAME_VARIANTS,
     experiments::UNSCHEDULED,
     experiments::VARIANT_COUNT,
+    experiments::LEVEL,
     tags::VOCABULARY,
     tags::RESERVED_GROUP,
     tags::TAG_LENGTH,

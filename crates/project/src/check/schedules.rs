@@ -11,7 +11,6 @@ use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::kinds::{Parts, ScheduledPush, Segment, Sending, of_kind};
 use pushplan_model::nouns::audience::{SegmentRef, Selector};
 use pushplan_model::nouns::clock::authored;
-use pushplan_model::nouns::level::Level;
 use pushplan_model::nouns::schedule::{Schedule, When};
 use pushplan_model::nouns::zone;
 use pushplan_model::source::Span;
@@ -58,10 +57,7 @@ fn past(subject: &Subject, one: &Dissected, findings: &mut Findings) {
 
 /// Seconds in a time if the target only supports the contract's form, which ends with the minute.
 fn seconds(subject: &Subject, one: &Dissected, findings: &mut Findings) {
-    let is_documented = subject.target.is_some_and(|target| match &target.api {
-        Some(level) => level.value == Level::Documented,
-        None => target.base_url.is_some(),
-    });
+    let is_documented = subject.is_documented();
     for Sending { schedule, .. } in &one.parts.sendings {
         if !is_documented || schedule.written.second() == 0 {
             continue;

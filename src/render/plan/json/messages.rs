@@ -9,8 +9,9 @@ use super::super::loosened;
 use super::people::PeopleOfMessage;
 use super::reach::MessageReach;
 use crate::audience::Relation;
+use crate::nouns::split::Share;
 use crate::plan::{Loosened, Plan, QuietMessage, TightenedQuiet};
-use crate::review::{FieldChange, MessageCause, MessageChange, NewHost};
+use crate::review::{FieldChange, MessageCause, MessageChange, NewHost, VariantShares};
 use crate::timing::Times;
 
 /// A message that changes, by its own edit or through something that it refers to.
@@ -64,6 +65,8 @@ pub struct MessageAudience {
     pub recipients: Vec<String>,
     /// The number of variants that share the devices, if an experiment gets or loses some. Null otherwise.
     pub share: Option<VariantShare>,
+    /// The share of the audience that gets this variant of an experiment, in percent. Null for other messages.
+    pub share_percent: Option<SharePercent>,
 }
 
 /// The number of variants; a device gets one of them.
@@ -71,6 +74,15 @@ pub struct MessageAudience {
 pub struct VariantShare {
     pub old: usize,
     pub new: usize,
+}
+
+/// The share of an audience that gets a variant, in percent.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SharePercent {
+    /// Null if the variant is new.
+    pub old: Option<f64>,
+    /// Null if the variant is cancelled.
+    pub new: Option<f64>,
 }
 
 /// The content of a message.
@@ -237,9 +249,10 @@ impl PlanMessage {
                 nobody: audience.nobody,
                 exclusion_loosened: audience.is_loosened,
                 recipients: message.recipients.clone(),
-                share: message.share.map(|(old, new)| VariantShare { old, new }),
+                share: message.shares.and_then(VariantShare::new),
+                share_percent: message.shares.map(SharePercent::new),
             },
-            reach: message.reach.and_then(|change| MessageReach::new(plan, change)),
+            reach: message.reach.and_then(|change| MessageReach::new(plan, change, message.is_part_of_its_audience())),
             content: MessageContent {
                 changed: text.is_changed,
                 old: text.old.clone(),
@@ -260,6 +273,20 @@ impl PlanMessage {
             causes: causes.iter().map(Cause::new).collect(),
             people: PeopleOfMessage::of(plan, sender),
         }
+    }
+}
+
+impl VariantShare {
+    fn new(shares: VariantShares) -> Option<Self> {
+        let (old, new) = shares.variants;
+        (old > 0 && new > 0 && old != new).then_some(Self { old, new })
+    }
+}
+
+impl SharePercent {
+    fn new(shares: VariantShares) -> Self {
+        let percent = |share: Option<Share>| share.map(|share| (share.0 * 10_000.0).round() / 100.0);
+        Self { old: percent(shares.old), new: percent(shares.new) }
     }
 }
 
