@@ -199,6 +199,7 @@ pub fn plan(aligned: &Aligned, live: &Live, rules: &Rules, now: Timestamp) -> Re
     left_out.extend(addresses.filter(|one| rules.under_way.contains(one)).cloned());
     let mut told = rules.told.clone();
     annotate(&mut told, &changes, units, ledger, live, rules.composites);
+    refer_to_earlier(&mut told, ledger, &left.untouched);
     unmanaged::tell(&mut told, live, &others, &changes, &rules.ignored);
     told.home = Some(rules.home.clone()).filter(Home::is_known);
     told.other_home = ledger.home.clone().filter(|home| home.is_other(&rules.home));
@@ -274,6 +275,29 @@ pub fn annotate(
     }
     for (address, place) in composites {
         of.entry(address.clone()).or_default().place = Some(place.clone());
+    }
+}
+
+/// Adds the earlier versions of segments to which excluded resources still refer.
+fn refer_to_earlier(told: &mut Annotations, ledger: &Ledger, untouched: &BTreeSet<Address>) {
+    if ledger.retired.is_empty() {
+        return;
+    }
+    let version = |id: &str| ledger.retired.iter().find(|old| old.id == *id);
+    let mut open: Vec<&String> = Vec::new();
+    for (address, owned) in untouched.iter().filter_map(|address| Some((address, ledger.owned.get(address)?))) {
+        let refs = owned.refs.iter().filter(|(_, id)| version(id).is_some());
+        let earlier: BTreeMap<String, String> = refs.clone().map(|(key, id)| (key.clone(), id.clone())).collect();
+        open.extend(refs.map(|(_, id)| id));
+        if !earlier.is_empty() {
+            told.of.entry(address.clone()).or_default().earlier = earlier;
+        }
+    }
+    while let Some(id) = open.pop() {
+        if let Some(old) = version(id).filter(|old| !told.earlier.contains(old)) {
+            told.earlier.push(old.clone());
+            open.extend(old.refs.values());
+        }
     }
 }
 

@@ -164,26 +164,26 @@ impl<'p> Review<'p> {
 
     /// The segments that a change names, directly or through others.
     pub(super) fn named_segments(&self, change: &Change) -> BTreeSet<String> {
-        let audiences = kinds::api(&change.address).audiences();
-        let specs = start(change).into_iter().chain(&change.desired);
-        let mut open: Vec<String> = specs.flat_map(|spec| remote::named(audiences, spec)).map(str::to_owned).collect();
-        let mut seen: BTreeSet<String> = BTreeSet::new();
+        let mut open: Vec<String> = match self.kept_refs(change) {
+            // Earlier versions are not those of the plan.
+            Some(_) => self.of_audience(change, Side::After, keys_in).unwrap_or_default(),
+            None => {
+                let audiences = kinds::api(&change.address).audiences();
+                let specs = start(change).into_iter().chain(&change.desired);
+                specs.flat_map(|spec| remote::named(audiences, spec)).map(str::to_owned).collect()
+            }
+        };
+        let mut named: BTreeSet<String> = BTreeSet::new();
         while let Some(key) = open.pop() {
-            if !seen.insert(key.clone()) {
+            if !named.insert(key.clone()) {
                 continue;
             }
             for side in [Side::Before, Side::After] {
-                let Some((_, criteria)) = self.known_segment(side, &key) else { continue };
-                criteria.walk(&mut |selector| {
-                    if let Selector::Segment(reference) = &selector.value
-                        && let SegmentRef::Key(key) = &reference.value
-                    {
-                        open.push(key.clone());
-                    }
-                });
+                let criteria = self.known_segment(side, &key).map(|(_, criteria)| criteria);
+                open.extend(criteria.map(keys_in).unwrap_or_default());
             }
         }
-        seen
+        named
     }
 
     pub(super) fn is_written_alike(&self, change: &Change) -> bool {
@@ -348,4 +348,17 @@ fn required(tree: &[&Marked], at: usize) -> String {
 /// Whether a line of a tree only introduces the lines below it.
 fn is_join(text: &str) -> bool {
     ["all of", "any of", "none of", "not all of"].contains(&text)
+}
+
+/// The keys of the segments that an audience names.
+fn keys_in(selector: &At<Selector>) -> Vec<String> {
+    let mut keys = Vec::new();
+    selector.walk(&mut |selector| {
+        if let Selector::Segment(reference) = &selector.value
+            && let SegmentRef::Key(key) = &reference.value
+        {
+            keys.push(key.clone());
+        }
+    });
+    keys
 }
