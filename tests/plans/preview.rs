@@ -81,7 +81,7 @@ templates/winback                                                               
 
   tap        opens https://example.com/sale and adds the tag seen-sale
   button     “Remind me later” adds the tag remind-me
-  message    The sale
+  message    title: The sale
              Sale
              Dear there
 "

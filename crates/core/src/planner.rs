@@ -19,7 +19,7 @@ use pushplan_project::check::SoftenedFinding;
 
 use crate::arrange::{arrange, choose};
 use crate::compare::{self, Situation, Unit, compare};
-use crate::guard;
+use crate::guard::{self, SettingsPlaces};
 use crate::live::{Live, LiveState};
 use crate::plan::{
     About, Action, Aim, Annotation, Annotations, Basis, Change, Choice, DeclaredAt, NothingDeclared, Plan,
@@ -84,10 +84,9 @@ pub struct Rules<'r> {
     pub descent: Option<Descent>,
     /// Whether files that do not contain the last apply may become the last applied ones.
     pub allow_older: bool,
-    /// The safety settings of the files, and the position of the target's settings. Without them, the review leaves
-    /// safety settings out.
+    /// The safety settings of the files, and their positions. Without them, the review leaves safety settings out.
     pub safeguards: Option<&'r Safeguards>,
-    pub settings_at: Option<&'r DeclaredAt>,
+    pub settings_at: Option<&'r SettingsPlaces>,
     /// The findings that these settings turned off or made warnings. `None` if they are unknown.
     pub softened: Option<&'r BTreeSet<SoftenedFinding>>,
     /// Positions of resources that are applied in parts.
@@ -257,6 +256,7 @@ pub fn annotate(
         let mut declared = units.get(&change.address).map(|unit| unit.aside.clone()).unwrap_or_default();
         if change.action == Action::Keep {
             declared.written.clear();
+            declared.warnings.clear();
         }
         let found = change.id.as_deref().and_then(|id| live.listed.get(&*change.address.kind)?.get(id));
         let old_zone = ledger.owned.get(&change.address).and_then(|owned| owned.zone.clone());

@@ -251,6 +251,15 @@ pub struct WrittenValue {
     pub place: Option<DeclaredAt>,
 }
 
+/// A warning of a check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeclarationWarning {
+    pub code: String,
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<DeclaredAt>,
+}
+
 /// Facts about one address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Annotation {
@@ -272,6 +281,9 @@ pub struct Annotation {
     /// The ids of earlier versions of segments to which it refers, by key, if it is excluded from the plan.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub earlier: BTreeMap<String, String>,
+    /// The warnings of checks about its declaration. Empty for a resource without changes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<DeclarationWarning>,
     /// The target's variables in the texts of its messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<String>,

@@ -22,6 +22,8 @@ use crate::review::{Mark, Marked, Review, Side, after, before, start};
 const DEFAULT: &str = "default_value";
 /// What becomes of a segment that changes in more than one condition.
 pub(super) const OTHER_CONDITIONS: &str = "has other conditions";
+/// The number of added and removed conditions of a segment that are named.
+const NAMED_CONDITIONS: usize = 3;
 /// The parts of a push that templates can define.
 const SAID: [&str; 2] = ["notification", "message"];
 
@@ -267,9 +269,13 @@ impl<'p> Review<'p> {
                 _ => OTHER_CONDITIONS.to_owned(),
             },
             _ if is_joined_otherwise => OTHER_CONDITIONS.to_owned(),
-            (_, [one], []) => format!("no longer {}", required(&tree, *one)),
-            (_, [], [one]) => format!("now {}", required(&tree, *one)),
-            (_, [old], [new]) => format!("no longer {} and now {}", required(&tree, *old), required(&tree, *new)),
+            (_, gone, come) if gone.len() + come.len() <= NAMED_CONDITIONS => {
+                let words = |verb: &str, at: &[usize]| {
+                    (!at.is_empty()).then(|| format!("{verb} {}", all_of(&required(&tree, at))))
+                };
+                let both = [words("no longer", gone), words("now", come)];
+                both.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+            }
             _ => OTHER_CONDITIONS.to_owned(),
         };
         let address = Address::new(Segment::KEY, segment.address.key.clone());
@@ -331,18 +337,26 @@ fn texts(spec: Option<&Value>) -> String {
     spec.map(|spec| spec["push"].to_string()).unwrap_or_default()
 }
 
-/// What a condition in a tree does there: `requires "country = US"`, `includes "country = US"` in a list of alternatives.
-fn required(tree: &[&Marked], at: usize) -> String {
-    let Marked { mark, line } = tree[at];
-    let is_above =
-        |other: &&&Marked| other.line.depth < line.depth && (other.mark == *mark || other.mark == Mark::Same);
-    let join = tree[..at].iter().rev().find(is_above).map_or("", |above| above.line.text.as_str());
-    match (join, line.text.strip_prefix("not ")) {
-        ("any of" | "not all of", _) => format!("includes {}", quoted(&line.text)),
-        ("none of", _) => format!("excludes {}", quoted(&line.text)),
-        (_, Some(excluded)) => format!("excludes {}", quoted(excluded)),
-        (_, None) => format!("requires {}", quoted(&line.text)),
+/// The effects of conditions in a tree: `requires "country = US"`, `includes "country = US"` in a list of alternatives. A verb
+/// is not repeated.
+fn required(tree: &[&Marked], at: &[usize]) -> Vec<String> {
+    let mut last = "";
+    let mut all = Vec::new();
+    for at in at {
+        let Marked { mark, line } = tree[*at];
+        let is_above =
+            |other: &&&Marked| other.line.depth < line.depth && (other.mark == *mark || other.mark == Mark::Same);
+        let join = tree[..*at].iter().rev().find(is_above).map_or("", |above| above.line.text.as_str());
+        let (verb, condition) = match (join, line.text.strip_prefix("not ")) {
+            ("any of" | "not all of", _) => ("includes", line.text.as_str()),
+            ("none of", _) => ("excludes", line.text.as_str()),
+            (_, Some(excluded)) => ("excludes", excluded),
+            (_, None) => ("requires", line.text.as_str()),
+        };
+        all.push(if verb == last { quoted(condition) } else { format!("{verb} {}", quoted(condition)) });
+        last = verb;
     }
+    all
 }
 
 /// Whether a line of a tree only introduces the lines below it.

@@ -29,7 +29,14 @@ impl MessageChange {
         let (old, new) = (self.text.old.as_deref()?, self.text.new.as_deref()?);
         if old == new {
             let [field] = &self.text.fields[..] else { return None };
-            return Some(format!("field {}", short(&field.path, TEXT)));
+            let name = short(&field.name(), TEXT);
+            return Some(match (&field.old, &field.new) {
+                (Some(old), Some(new)) if field.name() != field.path => {
+                    format!("{name} from {} to {}", quoted_short(old, TEXT), quoted_short(new, TEXT))
+                }
+                _ if field.name() != field.path => name,
+                _ => format!("field {name}"),
+            });
         }
         let (old, new) = (plain(old), plain(new));
         if old.is_empty() || new.is_empty() || old == new {
