@@ -160,12 +160,12 @@ pub fn as_written<'d>(parts: &Parts<'d>, desired: &'d Desired) -> Vec<Spoken<'d>
     own.map(|one| if one.said.borrowed { written(&one).unwrap_or(one) } else { one }).collect()
 }
 
-/// The messages of a resource as recipients see them. `sample` has values for the open variables; given values are
-/// kept.
-pub fn all(spoken: &[Spoken], each: &str, sample: Option<(&str, &Values)>) -> Vec<Appearance> {
+/// The messages of a resource as recipients see them. `part` labels each of several. `sample` has values for the open
+/// variables; given values are kept.
+pub fn all(spoken: &[Spoken], part: &dyn Fn(usize) -> String, sample: Option<(&str, &Values)>) -> Vec<Appearance> {
     let several = spoken.len() > 1;
     let shown = |(at, Spoken { said, values }): (usize, &Spoken)| {
-        let part = several.then(|| format!("{each} {}", at + 1));
+        let part = several.then(|| part(at));
         let name = sample.map(|(name, _)| name.to_owned());
         let label = match (part, name) {
             (Some(part), Some(name)) => Some(format!("{part}, {name}")),
@@ -311,7 +311,7 @@ mod tests {
         let values: Values = values.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let spoken: Vec<Spoken> =
             spoken(&parts).into_iter().map(|one| Spoken { values: values.clone(), ..one }).collect();
-        all(&spoken, parts.each, None)
+        all(&spoken, &|at| parts.numbered(at), None)
     }
 
     fn template() -> Value {
