@@ -77,7 +77,7 @@ pub struct Allowed {
     #[arg(long)]
     pub yes: bool,
 
-    /// Allow up to this number of deletions, in all kinds together
+    /// Allow up to this number of deletions, if `max_deletes` of the target or a legacy tag refuses them
     #[arg(long, value_name = "NUMBER")]
     allow_deletes: Option<usize>,
 

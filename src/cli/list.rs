@@ -6,10 +6,11 @@ use super::planning::TargetArgs;
 use super::{Context, Ended, runtime};
 use crate::engine::ledger::{pending, unreadable};
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::ledger::{Ledger, Log};
 use crate::render::Format;
 use crate::render::managed::{self, ManagedView};
-use crate::text;
+use crate::text::{self, one_line};
 
 /// List managed resources from the ledger, offline.
 ///
@@ -38,6 +39,11 @@ impl List {
         let ledger = Ledger::replay(entries);
         let mut managed = managed::of(&ledger, Timestamp::now());
         managed.retain(|one| self.is_asked(&one.address.kind, &one.address.to_string()));
+        let is_address = |which: &&String| which.contains('/') && !which.contains('*');
+        if let Some(which) = self.which.iter().find(is_address).filter(|_| managed.is_empty()) {
+            let none = Failure::usage(format!("the ledger of {} has no {}", one_line(&target), one_line(which)));
+            return Err(none.help("`pushplan list` lists all managed resources").into());
+        }
         let view = ManagedView { target: &target, managed: &managed, is_part: !self.which.is_empty() };
         match self.format {
             Format::Json => context.out.json(&view.json()),

@@ -26,7 +26,7 @@ use crate::render::Format;
 #[derive(Clone, Debug, Args)]
 pub struct Offline {
     /// Compare with the ledger, without the service and without credentials. If no ledger can be read, compare with the
-    /// branch of --against-git or of the pull request in CI
+    /// commit of --against-git, or in CI with the target branch of the pull request
     #[arg(long, conflicts_with = "on_drift")]
     offline: bool,
 

@@ -41,8 +41,8 @@ pub struct Plan {
     #[arg(long, value_name = "TIME", value_parser = length)]
     wait: Option<SignedDuration>,
 
-    /// Simulate the next 30 days, with and without the plan, for devices that join, leave or stay excluded; the HTML page
-    /// includes this if the plan has at most 500 resources
+    /// Simulate the next 30 days, with and without the plan, for sample devices that join, that leave, and that
+    /// still get nothing; the HTML page includes this if the plan has at most 500 resources
     #[arg(long)]
     people: bool,
 

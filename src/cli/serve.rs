@@ -27,7 +27,7 @@ use crate::text;
 pub struct Serve {
     /// Address to listen on; port 0 selects a free port
     ///
-    /// Outside a project, an address that other machines can reach needs --app [default: 127.0.0.1:8420].
+    /// Default: 127.0.0.1:8420. Outside a project, an address that other machines can reach needs --app.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = listen_at)]
     listen: Option<ListenAddress>,
 
@@ -35,7 +35,7 @@ pub struct Serve {
     #[arg(long, hide = true)]
     port: Option<u16>,
 
-    /// API level: only the documented contract, or also newer requests of the live service.
+    /// API level: only the published API, or everything that the live service has.
     #[arg(long, value_enum, default_value_t = Api::Extended)]
     api: Api,
 
@@ -46,8 +46,8 @@ pub struct Serve {
 
     /// An application, as key and secret; can be repeated
     ///
-    /// Applications have separate data [default: one with random credentials, stored in .pushplan/service.env of the
-    /// project].
+    /// Default: one with random credentials, stored in .pushplan/service.env of the project. Each application has its own
+    /// data.
     #[arg(long, value_name = "KEY:SECRET")]
     app: Vec<String>,
 

@@ -132,7 +132,10 @@ fn a_field_says_what_can_stand_there() {
         ("targets.production.api", &["  Type      `documented` or `extended`"]),
         ("pushplan.toml", &["  checks   Severity of each check, by code [default: the severity of the code]."]),
         ("scheduled_pushes.push.template", &["  Type      the key of a template"]),
-        ("overlays", &["Differences for one target or group of targets: by its name, then as in a manifest."]),
+        (
+            "overlays",
+            &["Differences for one target: the name of a target or group, and below it the changed fields as in a"],
+        ),
     ] {
         let ran = explain(&[topic]);
         assert_eq!(ran.code, 0, "{topic}: {}", ran.stderr);

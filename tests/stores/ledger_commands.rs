@@ -167,7 +167,7 @@ fn history_of_a_run_shows_what_was_before_and_after() {
     assert_eq!(
         ran.stdout,
         format!(
-            "2 of local: in part\n\
+            "Run 2 of local: in part\n\
              \x20 when       2026-11-15 12:00:05Z\n\
              \x20 who        ada on build-7\n\
              \x20 plan       {}, pushplan 0.1.0\n\
@@ -189,7 +189,7 @@ fn history_of_a_run_shows_what_was_before_and_after() {
         )
     );
     story.says(&["history", "3"], 0, "+ scheduled_pushes/sale  unconfirmed, created: no answer within 30 seconds");
-    story.says(&["history", "3"], 0, "3 of local: not ended: it is running or was interrupted");
+    story.says(&["history", "3"], 0, "Run 3 of local: not ended: it is running or was interrupted");
     story.says(&["history", "4"], 64, "the runs are 1 to 3");
     story.says(&["history", "0"], 64, "has no run 0");
 }
@@ -298,7 +298,7 @@ fn what_is_in_doubt_is_resolved_before_it_is_forgotten() {
     assert!(story.ledger().open.is_empty() && story.ledger().run.is_none());
     story.says(&["history"], 0, "ledger only  resolved scheduled_pushes/sale");
     story.says(&["history", "4"], 0, "! scheduled_pushes/sale  resolved, id push-9");
-    story.says(&["history", "3"], 0, "3 of local: interrupted");
+    story.says(&["history", "3"], 0, "Run 3 of local: interrupted");
     story.says(&["resolve", "scheduled_pushes/sale", "--created", "push-9"], 64, "it is managed, with the id push-9");
     story.says(&["forget", "scheduled_pushes/sale"], 0, "Forgot scheduled_pushes/sale");
 }

@@ -12,7 +12,7 @@ fn project(countries: &str) -> String {
 
 #[test]
 fn added_and_removed_alternatives_are_named_and_the_others_are_not() {
-    let edits: [(&str, &str, &str, &[&str]); 4] = [
+    let edits: [(&str, &str, &str, &[&str]); 5] = [
         (
             "[US, CA]",
             "[US]",
@@ -37,9 +37,15 @@ fn added_and_removed_alternatives_are_named_and_the_others_are_not() {
             "the segment near no longer includes \"country = CA\" and now includes \"country = GB\" and \"country = DE\".",
             &["- country = CA + country = GB + country = DE"],
         ),
+        (
+            "{country: [US, CA]}",
+            "{tag: vip}",
+            "the segment near no longer requires \"country = US or country = CA\" and now requires \"tag vip\".",
+            &["+ tag vip"],
+        ),
     ];
     for (old, new, sentence, rows) in edits {
-        let project = Project::new(&project(old));
+        let project = Project::new(&project(old.trim_start_matches("{country: ").trim_end_matches('}')));
         let _service = project.serve();
         project.good(&["apply", "--yes"]);
         project.edit(old, new);
@@ -47,4 +53,22 @@ fn added_and_removed_alternatives_are_named_and_the_others_are_not() {
         let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
         says(&flat, &[&[sentence], rows].concat());
     }
+}
+
+/// A list of alternatives that goes as a whole was one condition.
+#[test]
+fn a_condition_that_is_removed_with_all_its_alternatives_is_no_longer_required() {
+    let project = Project::new(&project("US").replace("{country: US}", "{and: [{tag: vip}, {country: [US, CA]}]}"));
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit(", {country: [US, CA]}", "");
+    let shown = project.good(&["plan"]).stdout;
+    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    says(&flat, &["more people: the segment near no longer requires \"country = US or country = CA\"."]);
+    // Another verb is repeated with its own "no longer".
+    project.edit("{and: [{tag: vip}]}", "{and: [{tag: vip}, {country: [US, CA]}]}");
+    project.edit("{and: [{tag: vip}, {country: [US, CA]}]}", "{country: [US, DE]}");
+    let shown = project.good(&["plan"]).stdout;
+    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!flat.contains("no longer requires \"tag vip\" and includes"), "{shown}");
 }

@@ -144,7 +144,7 @@ fn a_plan_shows_the_split_and_the_devices_of_each_variant() {
         &[
             "experiments/words shows 2 variants each to 40 % of its devices (until now 50 %).",
             "FEWER",
-            "to the same people, to 40 % of them (until now 50 %)",
+            "to 40 % of the same audience (until now 50 %)",
             "50 % / 50 % → 40 % / 40 % / 20 % nobody",
             "about 8 → 6 of 15 devices",
         ],

@@ -179,7 +179,7 @@ fn a_line_break_that_takes_the_place_of_a_blank_is_seen() {
     project.edit("dear reader", "dear\\nreader");
     says(&project.good(&["plan"]).stdout, &["Hello dear[- -]{+\\n+}reader of ours"]);
     let markdown = project.good(&["plan", "--format", "markdown"]).stdout;
-    says(&markdown, &["Hello dear[- -]reader of ours", "Hello dear{+\\n+}reader of ours"]);
+    says(&markdown, &["- alert: Hello dear reader of ours", "+ alert: Hello dear\\nreader of ours"]);
     says(&project.good(&["plan", "--format", "html"]).stdout, &["<del> </del><ins>\\n</ins>"]);
 }
 

@@ -62,7 +62,7 @@ fn a_contributor_without_credentials_sees_what_the_change_means() {
     // The verdict comes first, and the basis of the comparison precedes all changes.
     let (above, _) = ran.stdout.split_once("± segments/visitors").expect("the change");
     assert!(above.starts_with("No message changes."), "{ran}");
-    says(above, &["Compared with the manifests of main (", "not with the"]);
+    says(above, &["Compared with the manifests of main (", "The service was not asked"]);
     says(&ran.stdout, &["POST   /api/segments", "DELETE /api/segments/(id)", "It is for reading"]);
     assert!(!ran.stdout.contains("Next:") && !ran.stdout.contains("stand-in"), "{ran}");
     assert!(!ran.stdout.contains("Not in git"), "nobody knows what else is there: {ran}");
@@ -146,7 +146,7 @@ fn where_no_ledger_can_be_read_the_branch_is_compared_with() {
     assert_eq!(ran.code, 1, "{ran}");
     says(&ran.stderr, &["--against-git origin/main"]);
     let ran = good(&folder, &["plan", "--offline", "--against-git", "main"]);
-    says(&ran.stderr, &["comparing with main ("]);
+    says(&ran.stderr, &["Comparing with main ("]);
     says(&ran.stdout, &["Compared with the manifests of main", "± segments/visitors"]);
 }
 
@@ -367,13 +367,7 @@ fn in_ci_the_branch_of_the_pull_request_is_known() {
     project.folder.write("pushplan.toml", format!("{LOCAL}ledger = \"postgres://ada@evil.example/x/y\"\n"));
     let ran = project.run_as(&["plan", "--offline"], &[("GITHUB_BASE_REF", "trunk")]);
     assert_eq!(ran.code, 0, "{ran}");
-    says(
-        &ran.stderr,
-        &[
-            "The ledger is read from the place that the commit names",
-            "The ledger is empty: comparing with origin/trunk",
-        ],
-    );
+    says(&ran.stderr, &["The ledger is read from the place that the commit names", "Comparing with origin/trunk"]);
     assert!(!ran.to_string().contains("evil.example"), "{ran}");
 }
 

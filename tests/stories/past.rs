@@ -300,7 +300,7 @@ fn a_pending_push_that_is_edited_into_the_past_keeps_its_time() {
     says(
         &said,
         &[
-            "has passed: on the service it keeps the time of the last apply",
+            "has passed: the service keeps the old time, Mon 22 Jan 2035 10:00 UTC",
             "give it a later time, or remove it to cancel it",
         ],
     );

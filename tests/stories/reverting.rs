@@ -129,7 +129,7 @@ fn a_push_with_another_key_by_now_is_not_made_a_second_time() {
     assert_eq!(reverted[0], &Value::Null, "{document}");
     // It is already as before, and the output says so.
     let ran = project.good(&["revert", "2", "--yes"]);
-    says(&ran.stdout, &["No changes. local is as it was before 2."]);
+    says(&ran.stdout, &["No changes. local is as it was before run 2."]);
     assert_eq!(alerts(&service), ["One"]);
 }
 
@@ -183,7 +183,7 @@ fn what_was_made_is_deleted_under_the_key_that_it_has_now() {
     project.good(&["mv", "scheduled_pushes/p", "scheduled_pushes/p9"]);
     assert_eq!(changes(&project.good(&["revert", "2", "--yes", "--allow-deletes", "1"])), ["- scheduled_pushes/p9"]);
     assert_eq!(alerts(&service), Vec::<String>::new());
-    says(&project.good(&["revert", "2", "--yes"]).stdout, &["No changes. local is as it was before 2."]);
+    says(&project.good(&["revert", "2", "--yes"]).stdout, &["No changes. local is as it was before run 2."]);
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn what_was_let_go_stays_so_and_is_taken_back_with_the_command_that_is_named() {
         let command = ran.stderr.split("To manage it again: pushplan ").nth(1).expect("a command").trim();
         project.good(&command.split(' ').collect::<Vec<_>>());
         assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
-        says(&project.good(&["revert", "2", "--yes"]).stdout, &["No changes. local is as it was before 2."]);
+        says(&project.good(&["revert", "2", "--yes"]).stdout, &["No changes. local is as it was before run 2."]);
         assert_eq!(alerts(&service), ["One"]);
     }
 }

@@ -84,5 +84,5 @@ fn the_zone_of_a_default_is_no_cause_of_an_edited_time() {
     project.edit("2035-12-10T11:00", "2035-12-10T10:00");
     project.edit("Europe/Paris", "Europe/London");
     let ran = project.good(&["plan"]);
-    says(&ran.stdout, &["because defaults.scheduled_pushes sets schedule (messages.yaml:2)"]);
+    says(&ran.stdout, &["because defaults.scheduled_pushes changes schedule (messages.yaml:2)"]);
 }

@@ -146,7 +146,8 @@ pub fn one(target: &str, deed: &Deed, style: Style) -> String {
         Some(run) if run.ended == Ending::NotEnded => "not ended: it is running or was interrupted".to_owned(),
         Some(run) => run.ended.word().to_owned(),
     };
-    let head = Words::default().paint(&format!("{} of {target}", deed.number), Paint::Strong);
+    let noun = if deed.run.is_some() { "Run" } else { "Change" };
+    let head = Words::default().paint(&format!("{noun} {} of {target}", deed.number), Paint::Strong);
     layout::paragraph(&mut out, &head.and(": ").paint(&ended, paint(deed)), 0, style);
     let mut rows = vec![Row::new("when", Words::new(&moment(deed.at))), Row::new("who", Words::new(&deed.actor))];
     if let Some(run) = &deed.run {

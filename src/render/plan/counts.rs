@@ -1,11 +1,11 @@
 //! The numbers of a plan. A resource counts once, with all of its parts; manual steps are counted one by one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::{Block, PlanView};
-use crate::address::{KindKey, count_resources};
+use crate::address::{Address, KindKey, count_resources};
 use crate::guard;
-use crate::plan::{Action, Change};
+use crate::plan::{Action, Change, Reason};
 
 impl<'p> PlanView<'p> {
     /// The number of resources with an action, or of manual steps. Resources that were left out have the action
@@ -74,6 +74,16 @@ impl<'p> PlanView<'p> {
     /// The number of resources with a reverted change of the service.
     pub fn undoing(&self) -> usize {
         self.resources(Change::undoes)
+    }
+
+    /// The resources that are only renamed in the ledger.
+    pub(in crate::render) fn moved(&self) -> BTreeSet<Address> {
+        let is_one = |change: &&Change| {
+            change.action == Action::Keep && change.reasons.iter().any(|it| matches!(it, Reason::Renamed { .. }))
+        };
+        let unchanged = self.unchanged();
+        let all = self.plan.changes.iter().filter(is_one).map(|change| change.address.resource());
+        all.filter(|address| unchanged.contains_key(&address.whole())).collect()
     }
 
     fn resources(&self, is_one: impl Fn(&Change) -> bool) -> usize {

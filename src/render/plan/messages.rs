@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use super::{NextSteps, PlanView, Risk, loosened, reach};
 use crate::address::Address;
 use crate::audience::Relation;
+use crate::guard::Guard;
 use crate::nouns::split::Share;
 use crate::plan::{Action, Change, DeclaredAt};
 use crate::render::layout::Paint;
@@ -130,10 +131,15 @@ fn at_stake(view: &PlanView) -> Vec<(String, Paint)> {
     out
 }
 
-/// The loosened guards, and the note that the plan would be refused.
+/// The reverted changes of the dashboard, the loosened guards, and the note that the plan would be refused.
 pub fn safety(view: &PlanView, ahead: Option<&NextSteps>) -> Vec<String> {
+    let undoing = view.undoing();
+    // A refusal for this reason says so itself.
+    let is_refused = ahead.is_some_and(|ahead| ahead.refused.iter().any(|refused| refused.guard == Guard::Drift));
+    let reverts = format!("This reverts {} made in the dashboard.", count(undoing, "change"));
+    let reverts = (undoing > 0 && !is_refused).then_some(reverts);
     let guards = loosened::sentences(view).into_iter().map(|words| format!("{words}."));
-    guards.chain(ahead.and_then(NextSteps::refusal)).collect()
+    reverts.into_iter().chain(guards).chain(ahead.and_then(NextSteps::refusal)).collect()
 }
 
 /// The verdict in a limited number of characters. The note that the plan would be refused is never cut.
@@ -160,13 +166,22 @@ pub fn others(view: &PlanView) -> Option<String> {
         view.plan.changes.iter().filter(is_other).map(|change| change.address.resource()).collect();
     let deletions = view.blocks.iter().filter(|block| block.action == Action::Delete).map(|block| &block.address);
     let deletions: BTreeSet<&Address> = deletions.filter(|address| others.contains(address)).collect();
-    let (deleted, changed): (Vec<&Address>, Vec<&Address>) =
+    let of = |action: Action| -> BTreeSet<&Address> {
+        view.blocks.iter().filter(|block| block.action == action).map(|block| &block.address).collect()
+    };
+    let (replacements, moves) = (of(Action::Replace), view.moved());
+    let (deleted, rest): (Vec<&Address>, Vec<&Address>) =
         others.iter().partition(|address| deletions.contains(address));
-    let other = impact.is_empty() && deleted.is_empty();
-    let changes = if other { "Changes" } else { "Other changes" };
-    let deletes = (!deleted.is_empty()).then(|| format!("Deletes {}.", first_of(&deleted)));
-    let changes = (!changed.is_empty()).then(|| format!("{changes}: {}.", first_of(&changed)));
-    let sentences: Vec<String> = deletes.into_iter().chain(changes).collect();
+    let (replaced, rest): (Vec<&Address>, Vec<&Address>) =
+        rest.into_iter().partition(|address| replacements.contains(*address));
+    let (moved, changed): (Vec<&Address>, Vec<&Address>) =
+        rest.into_iter().partition(|address| moves.contains(*address));
+    let other = impact.is_empty() && deleted.is_empty() && replaced.is_empty() && moved.is_empty();
+    let changes = if other { "Changes:" } else { "Other changes:" };
+    let named = [("Deletes", deleted), ("Replaces", replaced), ("Renames in the ledger:", moved), (changes, changed)];
+    let sentence =
+        |(verb, all): (&str, Vec<&Address>)| (!all.is_empty()).then(|| format!("{verb} {}.", first_of(&all)));
+    let sentences: Vec<String> = named.into_iter().filter_map(sentence).collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
@@ -218,7 +233,7 @@ fn row(view: &PlanView, group: &MessageGroup) -> MessageRow {
         part: if many { Some(names()) } else { part(group) },
         when: if many { when_of_many(group) } else { when(message) },
         text: said::text(group),
-        who: who(group),
+        who: [unchanged_times(group), who(group)].concat(),
         reach: reach::of_group(view.plan, group),
         quiet: quiet(group),
         hosts: message.new_hosts.iter().map(|host| format!("new host: {}", host.words())).collect(),
@@ -251,6 +266,13 @@ fn when_of_many(group: &MessageGroup) -> Option<String> {
     Some(if first.when == last.when { from } else { format!("{from} to {to}") })
 }
 
+/// The times of a few messages that do not change, each after the key of its sender: `sale: Thu 10 Dec 2026 10:00 UTC`.
+fn unchanged_times(group: &MessageGroup) -> Vec<(WhoMark, String)> {
+    let is_few = group.senders() > 1 && group.messages.len() <= NAMED && when_of_many(group).is_none();
+    let one = |message: &&MessageChange| Some((WhoMark::Gets, format!("{}: {}", message.address.key, when(message)?)));
+    group.messages.iter().filter(|_| is_few).filter_map(one).collect()
+}
+
 /// The send time, and the previous one if it changes.
 fn when(message: &MessageChange) -> Option<String> {
     match message.after_seconds {
@@ -261,7 +283,7 @@ fn when(message: &MessageChange) -> Option<String> {
     match &message.trigger {
         (Some(old), Some(new)) if old != new => return Some(changed_trigger(message, old, new)),
         (_, Some(happens)) => return Some(format!("when {happens}")),
-        (Some(happens), None) => return Some(format!("until now when {happens}")),
+        (Some(happens), None) => return Some(format!("no longer when {happens}")),
         (None, None) => {}
     }
     let told = |(was, is): &(Option<Times>, Option<Times>)| match (was, is) {
@@ -320,7 +342,14 @@ fn who(group: &MessageGroup) -> Vec<(WhoMark, String)> {
     match &audience.relation {
         _ if audience.nobody => vec![(WhoMark::Leaves, "no device can get it any more".to_owned())],
         Some(Relation::Same) if audience.everyone => vec![(WhoMark::Gets, format!("to everyone, as before{again}"))],
-        Some(Relation::Same) => vec![(WhoMark::Gets, format!("to the same people{again}"))],
+        Some(Relation::Same) => {
+            let part = message.shares.and_then(|shares| shares.moved_words());
+            let words = match part {
+                Some((was, is)) => format!("to {is} of the same audience (until now {was})"),
+                None => format!("to the same people{again}"),
+            };
+            vec![(WhoMark::Gets, words)]
+        }
         Some(Relation::TooComplex) => {
             vec![(WhoMark::Joins, "its audience is too complex to compare: check who gets it".to_owned())]
         }

@@ -4,7 +4,7 @@ use super::PlanView;
 use crate::plan::{Plan, ReachChange};
 use crate::population::{DeviceCount, PopulationAbout, PopulationSource};
 use crate::render::table::grouped as thousands;
-use crate::review::{MessageChange, MessageClass, MessageGroup};
+use crate::review::{MessageChange, MessageClass, MessageFate, MessageGroup};
 use crate::timing::words::length;
 
 const MILLION: u64 = 1_000_000;
@@ -15,11 +15,15 @@ const FEW: usize = 3;
 pub fn of_group(plan: &Plan, group: &MessageGroup) -> Option<String> {
     let about = &plan.told.reach.as_ref()?.population;
     let all: Vec<ReachChange> = group.messages.iter().filter_map(|message| message.reach).collect();
+    let is_by_tags = group.first.causes.iter().any(|cause| cause.is_by_tags);
+    if all.is_empty() && is_by_tags && group.first.fate == MessageFate::Changed {
+        return Some("not counted, because the plan changes tags or channels of people".to_owned());
+    }
     let first = *all.first().filter(|_| all.len() == group.messages.len())?;
     if all.iter().all(|other| *other == first) {
         let is_part = group.first.is_part_of_its_audience();
         let each = is_part.then_some(if group.messages.len() > 1 { " each" } else { "" });
-        return words(first, about, each, group.first.class);
+        return words(first, about, each, group);
     }
     let mut senders: Vec<(&str, ReachChange)> =
         group.messages.iter().zip(&all).map(|(message, reach)| (message.sender.as_str(), *reach)).collect();
@@ -27,7 +31,12 @@ pub fn of_group(plan: &Plan, group: &MessageGroup) -> Option<String> {
     if senders.len() <= FEW {
         let key = |sender: &str| sender.split_once('/').map_or(sender, |(_, key)| key).to_owned();
         let each = senders.iter().filter_map(|(sender, reach)| {
-            let same = if is_same(*reach) && says_same(group.first.class) { ", as before" } else { "" };
+            let same = match group.first.class {
+                _ if is_none(reach.after) && !is_none(reach.before) => ", nobody today",
+                class if is_same(*reach) && says_same(class) => ", as before",
+                _ if group.is_exchange() => " (other devices)",
+                _ => "",
+            };
             Some(format!("{}: {}{}{same}", key(sender), hedge(about), counts(*reach, about)?))
         });
         let each: Vec<String> = each.collect();
@@ -41,10 +50,13 @@ pub fn of_group(plan: &Plan, group: &MessageGroup) -> Option<String> {
 }
 
 /// `each` follows the number if it is the part of an audience that a variant gets.
-fn words(change: ReachChange, about: &PopulationAbout, each: Option<&str>, class: MessageClass) -> Option<String> {
+fn words(change: ReachChange, about: &PopulationAbout, each: Option<&str>, group: &MessageGroup) -> Option<String> {
+    let class = group.first.class;
     let counts = counts(change, about)?;
     let delta = match (change.before, change.after) {
+        (Some(_), after) if is_none(after) && !is_none(change.before) => ", nobody today".to_owned(),
         // If some join and others leave, the difference is not the number of those who join.
+        _ if group.is_exchange() => ", all of them other devices".to_owned(),
         _ if class == MessageClass::Different && !is_same(change) => String::new(),
         (Some(before), Some(after)) if before.is_exact() && after.is_exact() && before != after => {
             let sign = if after > before { "+" } else { "−" };
@@ -62,6 +74,10 @@ fn words(change: ReachChange, about: &PopulationAbout, each: Option<&str>, class
 /// Whether a number that stays has to be said: other people get it, or it is sent to them more or less often.
 fn says_same(class: MessageClass) -> bool {
     matches!(class, MessageClass::More | MessageClass::Different | MessageClass::Fewer)
+}
+
+fn is_none(count: Option<DeviceCount>) -> bool {
+    count.is_some_and(|count| count.at_most == 0)
 }
 
 fn is_same(change: ReachChange) -> bool {

@@ -308,7 +308,7 @@ pub(super) fn nothing(view: &PlanView) -> String {
         (Aim::Manifests, 0) => {
             format!("No changes. {target} matches your files ({}).", count(view.matching(), "resource"))
         }
-        (Aim::Before(number), 0) => format!("No changes. {target} is as it was before {number}."),
+        (Aim::Before(number), 0) => format!("No changes. {target} is as it was before run {number}."),
         (Aim::Promoted(from), 0) if plan.told.left() > 0 => {
             let (left, are) = (plan.told.left(), if plan.told.left() == 1 { "is" } else { "are" });
             format!("No changes. {target} may differ from {from}: {} {are} blocked.", count(left, "resource"))
@@ -431,13 +431,15 @@ pub(in crate::render) fn changing(view: &PlanView) -> Vec<String> {
         let number = view.count(action) - others;
         Some((number, told(action, number)?))
     };
-    let numbers = Action::ALL.into_iter().filter_map(number).chain([(held, format!("{held} to delete later"))]);
+    let moved = view.moved().len();
+    let rest = [(held, format!("{held} to delete later")), (moved, format!("{moved} to rename in the ledger"))];
+    let numbers = Action::ALL.into_iter().filter_map(number).chain(rest);
     numbers.filter(|(number, _)| *number > 0).map(|(_, words)| words).collect()
 }
 
 /// The numbers of unchanged resources and of those left out.
 pub(in crate::render) fn staying(view: &PlanView) -> Vec<String> {
-    let unchanged = format!("{} unchanged", view.count(Action::Keep) + view.count(Action::Past));
+    let unchanged = format!("{} unchanged", view.count(Action::Keep) + view.count(Action::Past) - view.moved().len());
     let left = view.left_out();
     std::iter::once(unchanged).chain((left > 0).then(|| format!("{left} left out"))).collect()
 }

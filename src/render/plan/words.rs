@@ -140,10 +140,10 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
                 false => format!("is nearer than {}", minutes(view.plan.min_lead_seconds)),
             };
             if change.ledger.is_some() {
-                let words = format!(
-                    "its time in your files, {}, {late}: on the service it keeps the time of the last apply",
-                    moment(*at)
-                );
+                let runs = change.ledger.as_deref().and_then(|spec| kinds::api(address).runs(spec));
+                let old = runs.and_then(|runs| runs.first).map(|old| format!(", {}", moment(old))).unwrap_or_default();
+                let words =
+                    format!("its time in your files, {}, {late}: the service keeps the old time{old}", moment(*at));
                 return asks("too late", words).line(Words::new("give it a later time, or remove it to cancel it"));
             }
             asks("too late", format!("its time, {}, {late}: it will not be created", moment(*at))).line(Words::new(

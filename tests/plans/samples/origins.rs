@@ -48,7 +48,7 @@ fn a_default_that_changes_a_message_is_its_cause() {
     let defaults = "defaults:\n  scheduled_pushes:\n    push:\n      device_types: [ios]\n";
     let files = [("messages.yaml", push.as_str()), ("defaults.yaml", defaults)];
     let shown = told(&files, &[("defaults.yaml", "[ios]", "[ios, android]")]);
-    let cause = "defaults.scheduled_pushes sets push.device_types";
+    let cause = "defaults.scheduled_pushes changes push.device_types";
     says(
         &shown,
         &[
@@ -64,8 +64,8 @@ fn an_overlay_and_an_edit_of_the_resource_itself_are_told_apart() {
     let overlay = "overlays:\n  local:\n    scheduled_pushes:\n      sale: {push: {audience: {tag: lapsed}}}\n";
     let files = [("messages.yaml", PUSH), ("overlay.yaml", overlay)];
     let shown = told(&files, &[("overlay.yaml", "lapsed", "vip")]);
-    let cause = "because overlays.local sets push.audience (overlay.yaml:4)";
-    says(&shown, &["scheduled_pushes/sale reaches different people: overlays.local sets push.audience.", cause]);
+    let cause = "because overlays.local changes push.audience (overlay.yaml:4)";
+    says(&shown, &["scheduled_pushes/sale reaches different people: overlays.local changes push.audience.", cause]);
     assert!(!shown.contains("was edited"), "{shown}");
     // The resource itself changes too, so the overlay is not the only cause.
     let shown = told(&files, &[("overlay.yaml", "lapsed", "vip"), ("messages.yaml", "Sale:", "Big sale:")]);
@@ -90,7 +90,7 @@ fn a_body_file_is_named_with_its_first_line_that_changes() {
     let page = "<html><body>\n<p>Welcome</p>\n<p>Everything is ${var.offer} off</p>\n</body></html>\n";
     let files = [("messages.yaml", push.as_str()), ("bodies/sale.html", page)];
     let shown = told(&files, &[("bodies/sale.html", "Everything is", "All shoes are")]);
-    says(&shown, &["because bodies/sale.html sets push.message.body (bodies/sale.html:3)"]);
+    says(&shown, &["because bodies/sale.html changes push.message.body (bodies/sale.html:3)"]);
     let shown = told(&files, &[("pushplan.toml", "offer = \"10%\"", "offer = \"15%\"")]);
     says(&shown, &["because var.offer changes from \"10%\" to \"15%\" (pushplan.toml:"]);
     assert!(!shown.contains("because bodies/sale.html"), "{shown}");
@@ -121,7 +121,7 @@ scheduled_pushes:
         &[&format!("the segment shoppers {cause}."), &format!("because segments/shoppers {cause} (pushplan.toml:")],
     );
     let shown = told(&files, &[("overlay.yaml", "nearby", "near")]);
-    says(&shown, &["(overlays.local sets criteria) (overlay.yaml:3)"]);
+    says(&shown, &["(overlays.local changes criteria) (overlay.yaml:3)"]);
     let shown = told(&files, &[("pushplan.toml", "offer = \"10%\"", "offer = \"15%\"")]);
     says(&shown, &["because templates/offer changes (var.offer changes from \"10%\" to \"15%\") (pushplan.toml:"]);
     assert_eq!(shown.matches("because").count(), 1, "{shown}");

@@ -228,7 +228,7 @@ fn an_overlay_alone() {
     let overlay = "overlays: {local: {scheduled_pushes: {advent: {push: {notification: {alert: The third Sunday in Advent}}}}}}\n";
     let mut scene = pull_request(&[]);
     scene.write("overlay.yaml", overlay);
-    review("overlay", &scene, &["The third Sunday in Advent", "overlays.local sets push.notification.alert"]);
+    review("overlay", &scene, &["The third Sunday in Advent", "overlays.local changes push.notification.alert"]);
 }
 
 #[test]

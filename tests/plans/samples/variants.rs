@@ -58,6 +58,6 @@ fn another_audience_is_named_before_the_share() {
 #[test]
 fn an_experiment_with_as_many_variants_has_no_share() {
     let (first, rows) = told((&["One", "Two"], BUYERS), (&["One", "Zwei"], BUYERS));
-    assert_eq!(first, "experiments/subject changes its text from \"Two\" to \"Zwei\".");
+    assert_eq!(first, "variant 2 of experiments/subject changes its text from \"Two\" to \"Zwei\".");
     assert_eq!(rows, json!([[2, "text", null]]));
 }

@@ -147,11 +147,11 @@ impl Workspace {
                         return Ok(of_ledger(self, ledger, position, request, now, session).await?);
                     }
                     (Ok(_), Some(base)) => {
-                        self.note(&format!("The ledger is empty: comparing with {}.", base.revision), session);
+                        self.note(&format!("Comparing with {}, because the ledger is empty.", base.revision), session);
                         (base, None)
                     }
                     (Err(why), Some(base)) => {
-                        self.note(&format!("{}: comparing with {}.", why.message, base.revision), session);
+                        self.note(&format!("Comparing with {}, because {}.", base.revision, why.message), session);
                         (base, None)
                     }
                     (Err(why), None) => {

@@ -44,13 +44,13 @@ impl Basis {
             Self::Commit { commit, manifests, is_new } => {
                 let what = match manifests {
                     Some(own) => {
-                        format!("The manifests of {own}, compared with those of {commit}, not with the service")
+                        format!("The manifests of {own}, compared with those of {commit}. The service was not asked")
                     }
-                    None => format!("Compared with the manifests of {commit}, not with the service"),
+                    None => format!("Compared with the manifests of {commit}. The service was not asked"),
                 };
                 Some(match is_new {
                     true => format!("{what}. This target is not in that commit, so everything is new."),
-                    false => format!("{what}, as if {} had just been applied.", commit.name),
+                    false => format!("{what}; the plan assumes that {} is applied.", commit.name),
                 })
             }
         }

@@ -78,6 +78,8 @@ pub struct MessageChange {
     pub causes: Vec<MessageCause>,
     /// Whether nothing changes until a manual step is done.
     pub is_by_hand: bool,
+    /// Whether its resource stays, and is only turned on or off.
+    pub is_switched: bool,
     /// The recipients that the plan adds by a tag that it adds or removes.
     pub recipients: Vec<String>,
     /// The delay between the apply and the send, if the plan itself sends it.
@@ -283,6 +285,7 @@ impl Review<'_> {
             new_hosts,
             causes,
             is_by_hand: change.action == Action::ByHand && !change.is_gone(),
+            is_switched: change.action == Action::Update && old.texts.is_empty() != new.texts.is_empty(),
             recipients: Vec::new(),
             after_seconds: None,
             shares,

@@ -26,7 +26,7 @@ shape! {
         immediate_trigger: Many<At<Trigger>, 1>,
         /// The push, and its delay.
         outcome: Many<PipelineOutcome, 1>,
-        /// An alternative to `outcome.delay` that the live service also accepts. The contract does not describe it.
+        /// An alternative to `outcome.delay` that the live service also accepts. The published API does not describe it.
         #[serde(skip)]
         timing: Option<Timing>,
         ..rest known is_further

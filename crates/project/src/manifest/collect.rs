@@ -22,7 +22,10 @@ pub(crate) const LAYERS: [&str; 2] = [DEFAULTS, OVERLAYS];
 /// The keys of a manifest other than kinds, with descriptions.
 pub const TOP_LEVEL: &[(&str, &str)] = &[
     (DEFAULTS, "Default values for all resources of a kind, by kind."),
-    (OVERLAYS, "Differences for one target or group of targets: by its name, then as in a manifest."),
+    (
+        OVERLAYS,
+        "Differences for one target: the name of a target or group, and below it the changed fields as in a manifest.",
+    ),
 ];
 
 /// A resource as written, before variables and overlays.

@@ -225,7 +225,7 @@ impl<'s> Tree<'s> {
             return;
         }
         if *schema == Value::Bool(true) {
-            into.push("The contract does not describe it; it is sent unchanged.".into());
+            into.push("The published API of the service does not describe it; it is sent unchanged.".into());
         }
         if let Some((_, target)) = self.target(schema) {
             self.about(target, into);

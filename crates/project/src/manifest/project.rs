@@ -109,9 +109,9 @@ shape! {
         /// A file of sample devices in the project's folder, such as `sample.jsonl`. Plans use it to count the devices
         /// that a message reaches, unless `pushplan reach` has read the devices of the target.
         population: Option<At<String>>,
-        /// Apply refuses a plan with more deletions than this. Only kinds of which a plan deletes more than 20 % of what
-        /// is managed count, with all their deletions. Each part of a resource is one deletion, such as a member of a
-        /// tag group [default: 5].
+        /// Apply refuses a plan with more deletions than this. A kind counts only if the plan deletes more than 20 % of
+        /// its managed resources; then all of its deletions count. Each part of a resource is one deletion, such as a
+        /// member of a tag group [default: 5].
         max_deletes: Option<At<i64>>,
         /// What to do with changes that someone made on the service: `overwrite` restores the version in git, `stop`
         /// refuses the plan [default: overwrite].

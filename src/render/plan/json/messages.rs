@@ -309,7 +309,7 @@ impl ChangedField {
 
 impl Cause {
     fn new(cause: &MessageCause) -> Self {
-        let MessageCause { address: _, origin: _, place, words, is_exclusion: _ } = cause;
+        let MessageCause { address: _, origin: _, place, words, is_exclusion: _, is_by_tags: _ } = cause;
         Self {
             address: cause.name(),
             file: place.as_ref().map(|place| place.file.to_string()),

@@ -152,7 +152,7 @@ fn sides(pieces: &[Piece]) -> Vec<(LineSide, String)> {
     let without = |paint| -> String {
         let kept =
             pieces.iter().filter(|piece| piece.paint != paint && (edited || !matches!(piece.text.trim(), "->" | "→")));
-        kept.map(|piece| piece.text.as_str()).collect()
+        kept.map(|piece| if edited { unmarked(piece) } else { piece.text.as_str() }).collect()
     };
     match (has(Paint::Old), has(Paint::New)) {
         (true, true) => vec![(LineSide::Goes, without(Paint::New)), (LineSide::Comes, without(Paint::Old))],
@@ -164,6 +164,16 @@ fn sides(pieces: &[Piece]) -> Vec<(LineSide, String)> {
             vec![(side, pieces.iter().map(|piece| piece.text.as_str()).collect())]
         }
     }
+}
+
+/// A removed or added text without its marks: the sign of its line says the same.
+fn unmarked(piece: &Piece) -> &str {
+    let inner = match piece.paint {
+        Paint::New => piece.text.strip_prefix("{+").and_then(|text| text.strip_suffix("+}")),
+        Paint::Old => piece.text.strip_prefix("[-").and_then(|text| text.strip_suffix("-]")),
+        _ => None,
+    };
+    inner.unwrap_or(&piece.text)
 }
 
 /// Rows as a list, each with its label; the lines after its first one are a nested list.

@@ -7,7 +7,7 @@ use pushplan_model::audience::Relation;
 use pushplan_model::kinds::{self, Resource, Segment, Template, remote};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{SegmentRef, Selector};
-use pushplan_model::text::{all_of, quoted};
+use pushplan_model::text::{all_of, any_of, quoted};
 use serde_json::Value;
 
 use super::origins::filled_before;
@@ -23,7 +23,7 @@ const DEFAULT: &str = "default_value";
 /// What becomes of a segment that changes in more than one condition.
 pub(super) const OTHER_CONDITIONS: &str = "has other conditions";
 /// The number of added and removed conditions of a segment that are named.
-const NAMED_CONDITIONS: usize = 3;
+const NAMED_CONDITIONS: usize = 4;
 /// The parts of a push that templates can define.
 const SAID: [&str; 2] = ["notification", "message"];
 
@@ -38,11 +38,13 @@ pub struct MessageCause {
     pub words: String,
     /// Whether it is a segment that the message excludes and that has lost members.
     pub is_exclusion: bool,
+    /// Whether it adds or removes tags or channels.
+    pub is_by_tags: bool,
 }
 
 impl MessageCause {
     pub(super) fn of(address: Address, place: Option<DeclaredAt>, words: String) -> Self {
-        Self { address, origin: None, place, words, is_exclusion: false }
+        Self { address, origin: None, place, words, is_exclusion: false, is_by_tags: false }
     }
 
     /// Whether two messages have the same cause.
@@ -226,7 +228,10 @@ impl<'p> Review<'p> {
                     cause.words = one.several(own.all(|other| std::ptr::eq(other.change, one.change)));
                 }
                 Some(_) => {}
-                None => found.push(MessageCause::of(address, place, one.words.clone())),
+                None => {
+                    let cause = MessageCause::of(address, place, one.words.clone());
+                    found.push(MessageCause { is_by_tags: true, ..cause });
+                }
             }
         }
         found
@@ -263,20 +268,25 @@ impl<'p> Review<'p> {
         let words = match (segment.action, &gone[..], &come[..]) {
             (Action::Create, ..) => "is new".to_owned(),
             (Action::Delete, ..) => "is deleted".to_owned(),
-            (_, [], []) => match (&was[..], &is[..]) {
-                (["all of"], ["any of"]) => "requires any of its conditions, no longer all of them".to_owned(),
-                (["any of"], ["all of"]) => "requires all of its conditions, no longer any of them".to_owned(),
+            (_, [], []) => match (was.first(), is.first()) {
+                (Some(&"all of"), Some(&"any of")) => {
+                    "requires any of its conditions, no longer all of them".to_owned()
+                }
+                (Some(&"any of"), Some(&"all of")) => {
+                    "requires all of its conditions, no longer any of them".to_owned()
+                }
                 _ => OTHER_CONDITIONS.to_owned(),
             },
             _ if is_joined_otherwise => OTHER_CONDITIONS.to_owned(),
-            (_, gone, come) if gone.len() + come.len() <= NAMED_CONDITIONS => {
-                let words = |verb: &str, at: &[usize]| {
-                    (!at.is_empty()).then(|| format!("{verb} {}", all_of(&required(&tree, at))))
+            (_, gone, come) => {
+                let (gone, come) = (required(&tree, gone), required(&tree, come));
+                let number = gone.iter().chain(&come).map(|one| one.conditions.len()).sum::<usize>();
+                let words = |prefix: &str, all: &[RequiredConditions]| -> Vec<String> {
+                    all.iter().map(|one| format!("{prefix} {}", one.words())).collect()
                 };
-                let both = [words("no longer", gone), words("now", come)];
-                both.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+                let both = [words("no longer", &gone), words("now", &come)].concat();
+                if number <= NAMED_CONDITIONS { all_of(&both) } else { OTHER_CONDITIONS.to_owned() }
             }
-            _ => OTHER_CONDITIONS.to_owned(),
         };
         let address = Address::new(Segment::KEY, segment.address.key.clone());
         let is_exclusion = self.shrunk_exclusions(user).contains(&segment.address.key);
@@ -337,24 +347,59 @@ fn texts(spec: Option<&Value>) -> String {
     spec.map(|spec| spec["push"].to_string()).unwrap_or_default()
 }
 
-/// The effects of conditions in a tree: `requires "country = US"`, `includes "country = US"` in a list of alternatives. A verb
-/// is not repeated.
-fn required(tree: &[&Marked], at: &[usize]) -> Vec<String> {
-    let mut last = "";
-    let mut all = Vec::new();
-    for at in at {
-        let Marked { mark, line } = tree[*at];
-        let is_above =
-            |other: &&&Marked| other.line.depth < line.depth && (other.mark == *mark || other.mark == Mark::Same);
-        let join = tree[..*at].iter().rev().find(is_above).map_or("", |above| above.line.text.as_str());
-        let (verb, condition) = match (join, line.text.strip_prefix("not ")) {
-            ("any of" | "not all of", _) => ("includes", line.text.as_str()),
-            ("none of", _) => ("excludes", line.text.as_str()),
-            (_, Some(excluded)) => ("excludes", excluded),
-            (_, None) => ("requires", line.text.as_str()),
+/// Conditions of a segment with the same effect: `requires "country = US"`, `includes "country = US" and "country = CA"`.
+struct RequiredConditions {
+    verb: &'static str,
+    conditions: Vec<String>,
+}
+
+impl RequiredConditions {
+    fn words(&self) -> String {
+        format!("{} {}", self.verb, all_of(&self.conditions))
+    }
+}
+
+/// The effects of added or removed conditions in a tree. A list of conditions that is added or removed as a whole is one
+/// condition.
+fn required(tree: &[&Marked], at: &[usize]) -> Vec<RequiredConditions> {
+    let above = |at: usize, is_one: &dyn Fn(&Marked) -> bool| {
+        (0..at).rev().find(|above| tree[*above].line.depth < tree[at].line.depth && is_one(tree[*above]))
+    };
+    let mut all: Vec<RequiredConditions> = Vec::new();
+    let mut lists: BTreeSet<usize> = BTreeSet::new();
+    for at in at.iter().copied() {
+        let mark = tree[at].mark;
+        let list = above(at, &|above| above.mark == mark || above.mark == Mark::Same);
+        let members = |list: usize| {
+            let below = tree[list + 1..].iter().take_while(move |one| one.line.depth > tree[list].line.depth);
+            below.filter(move |one| one.line.depth == tree[list].line.depth + 1)
         };
-        all.push(if verb == last { quoted(condition) } else { format!("{verb} {}", quoted(condition)) });
-        last = verb;
+        let is_whole = |list: &usize| tree[*list].mark == mark && members(*list).all(|one| one.mark == mark);
+        let (place, condition) = match list.filter(is_whole) {
+            Some(list) if !lists.insert(list) => continue,
+            Some(list) => {
+                let members: Vec<String> = members(list).map(|one| one.line.text.clone()).collect();
+                let joined = match tree[list].line.text.as_str() {
+                    "any of" => any_of(&members),
+                    "all of" => all_of(&members),
+                    text => format!("{text}: {}", members.join(", ")),
+                };
+                (list, joined)
+            }
+            None => (at, tree[at].line.text.clone()),
+        };
+        let join = above(place, &|above| above.mark == mark || above.mark == Mark::Same);
+        let (verb, condition) =
+            match (join.map_or("", |above| tree[above].line.text.as_str()), condition.strip_prefix("not ")) {
+                ("any of" | "not all of", _) => ("includes", condition.as_str()),
+                ("none of", _) => ("excludes", condition.as_str()),
+                (_, Some(excluded)) => ("excludes", excluded),
+                (_, None) => ("requires", condition.as_str()),
+            };
+        match all.last_mut().filter(|last| last.verb == verb) {
+            Some(last) => last.conditions.push(quoted(condition)),
+            None => all.push(RequiredConditions { verb, conditions: vec![quoted(condition)] }),
+        }
     }
     all
 }

@@ -65,6 +65,11 @@ impl MessageGroup<'_> {
         Some((times.iter().copied().min_by_key(by_moment)?, times.iter().copied().max_by_key(by_moment)?))
     }
 
+    /// Whether everyone who got one of them is replaced by others.
+    pub fn is_exchange(&self) -> bool {
+        self.messages.iter().all(|message| matches!(message.audience.relation, Some(Relation::Disjoint { .. })))
+    }
+
     /// Whether all of them have the same examples of people who join and leave.
     pub fn has_same_examples(&self) -> bool {
         let words = |message: &MessageChange| message.audience.relation.as_ref().map(ToString::to_string);

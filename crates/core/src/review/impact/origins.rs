@@ -70,8 +70,8 @@ impl Found {
         let paths: Vec<&String> = self.paths.iter().collect();
         let words = match (&self.values, &paths[..]) {
             (Some((is, was)), _) => format!("changes from {} to {}", quoted(was), quoted(is)),
-            (None, [path]) => format!("sets {path}"),
-            (None, several) => format!("sets {}", count(several.len(), "field")),
+            (None, [path]) => format!("changes {path}"),
+            (None, several) => format!("changes {}", count(several.len(), "field")),
         };
         let cause = MessageCause::of(change.address.clone(), self.place, words);
         MessageCause { origin: Some(origin.to_owned()), ..cause }

@@ -74,6 +74,7 @@ impl<'p> Review<'p> {
             many => count(many.len(), "recipient"),
         };
         MessageChange {
+            is_switched: false,
             sender: sender.to_string(),
             address: pipeline.unwrap_or(sends[0].0).address.clone(),
             variant: None,

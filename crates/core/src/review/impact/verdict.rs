@@ -58,6 +58,7 @@ impl Review<'_> {
                 named = only;
             }
         }
+        sentences.extend(nobody_today(all));
         sentences
     }
 
@@ -69,6 +70,24 @@ impl Review<'_> {
         let told = &self.plan.told;
         told.loosened.is_empty() && told.tightened_quiet.is_none() && self.impact().iter().all(is_harmless)
     }
+}
+
+/// The messages that no device in the population gets any more.
+fn nobody_today(all: &[MessageChange]) -> Option<VerdictSentence> {
+    let is_one = |message: &&MessageChange| {
+        message.reach.is_some_and(|reach| {
+            let was = reach.before.is_some_and(|before| before.at_least > 0);
+            was && reach.after.is_some_and(|after| after.at_most == 0)
+        })
+    };
+    let mut names: Vec<String> = all.iter().filter(is_one).map(|message| short(&message.sender, NAME)).collect();
+    names.dedup();
+    let more = names.len().saturating_sub(HOSTS);
+    names.truncate(HOSTS);
+    names.extend((more > 0).then(|| format!("{more} more")));
+    let reach = if names.len() == 1 { "reaches" } else { "reach" };
+    let words = format!("{} {reach} no device today", all_of(&names));
+    (!names.is_empty()).then_some(VerdictSentence { class: MessageClass::Nobody, words })
 }
 
 /// The aspect of a message in a sentence. The order is that of the sentences of one class.
@@ -182,8 +201,14 @@ fn reaches(messages: &[&MessageChange], is_one: bool) -> &'static str {
     let is_as_before = |message: &&MessageChange| {
         message.reach.as_ref().is_some_and(|reach| reach.is_both() && reach.before == reach.after)
     };
+    // A tag that the plan removes may be there for another reason, and nobody counted.
+    let is_by_tags = |message: &MessageChange| {
+        message.class == MessageClass::Fewer
+            && message.reach.is_none()
+            && message.causes.iter().any(|cause| cause.is_by_tags)
+    };
     match is_one {
-        _ if messages.iter().any(is_as_before) => "can reach",
+        _ if messages.iter().any(|message| is_as_before(message) || is_by_tags(message)) => "can reach",
         true => "reaches",
         false => "reach",
     }
@@ -195,7 +220,12 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
         return words;
     }
     let is_one = !name.is_empty() || messages.len() == 1;
-    let subject = if name.is_empty() { count(messages.len(), "message") } else { name };
+    let subject = match (only(messages).and_then(|message| Some((message.each, message.variant?))), name.as_str()) {
+        (_, "") => count(messages.len(), "message"),
+        (Some((each, number)), "It") => format!("Its {each} {number}"),
+        (Some((each, number)), name) => format!("{each} {number} of {name}"),
+        (None, _) => name,
+    };
     let by_hand = match messages.iter().filter(|message| message.is_by_hand).count() {
         0 => String::new(),
         some if some < messages.len() => format!(", {some} of them once the manual steps are done"),
@@ -286,9 +316,13 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
             };
             let nobody =
                 if messages.iter().all(reaches_nobody) { " and no device is in its audience today" } else { "" };
-            format!("{subject} {} new{}", verb("is", "are"), nobody)
+            let new = if messages.iter().all(|message| message.is_switched) { "turned on" } else { "new" };
+            format!("{subject} {} {new}{nobody}", verb("is", "are"))
         }
-        MessageClass::Cancelled => format!("{subject} {} cancelled{by_hand}", verb("is", "are")),
+        MessageClass::Cancelled => {
+            let gone = if messages.iter().all(|message| message.is_switched) { "turned off" } else { "cancelled" };
+            format!("{subject} {} {gone}{by_hand}", verb("is", "are"))
+        }
     }
 }
 
