@@ -19,7 +19,9 @@ pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
     }
     let both = view.review.both_times(change);
     let (old, new) = (&both.old, &both.new);
-    let Some(shown) = new.first().or(old.first()) else { return set_off(view, change).into_iter().collect() };
+    let Some(shown) = new.first().or(old.first()) else {
+        return set_off(view, change).into_iter().chain(held_back(view, change)).collect();
+    };
     let mut row = Row { lines: Vec::new(), ..Row::new("when", Words::default()) };
     // If all times are the same, they are shown once.
     let is_whole = old.is_empty() || new.is_empty() || both.each().all(|(was, is)| was.is_some() && is.is_some());
@@ -99,6 +101,22 @@ fn set_off(view: &PlanView, change: &Change) -> Option<Row> {
         (None, None) => return None,
     };
     Some(Row::new("when", words))
+}
+
+/// What keeps a triggered message from a device: `at most 1 per day; cancelled when the tag bought is added to a device`.
+fn held_back(view: &PlanView, change: &Change) -> Option<Row> {
+    let words = match view.review.both_held_back(change) {
+        (old, new) if old == new => Words::new(&new?),
+        (old, new) => {
+            let words = |side: Option<String>| side.unwrap_or_else(|| "(none)".to_owned());
+            match change.action {
+                Action::Create => Words::new(&new?),
+                Action::Delete => Words::new(&old?),
+                _ => Words::default().paint(&words(old), Paint::Old).and(" → ").paint(&words(new), Paint::New),
+            }
+        }
+    };
+    Some(Row::new("limit", words))
 }
 
 /// Other messages that the same people would get shortly before or after: the nearest one, and the number of others.

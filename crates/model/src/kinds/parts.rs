@@ -9,6 +9,7 @@ use crate::nouns::device::DeviceTypes;
 use crate::nouns::message::Message;
 use crate::nouns::notification::Notification;
 use crate::nouns::push::{Campaigns, Push};
+use crate::nouns::rate::Rate;
 use crate::nouns::schedule::Schedule;
 use crate::nouns::split::Split;
 use crate::nouns::trigger::Trigger;
@@ -38,6 +39,10 @@ pub struct Parts<'r> {
     pub delays: Vec<Delay>,
     /// When it becomes active, and when it becomes inactive.
     pub active: (Option<Timestamp>, Option<Timestamp>),
+    /// How many messages a device gets at most.
+    pub rates: Vec<Rate>,
+    /// The events that cancel messages which wait for their delay.
+    pub cancelled_by: Vec<&'r Trigger>,
     /// Further conditions of the trigger, which are passed through unchanged.
     pub conditions: Option<&'r Rest>,
     pub tags: Vec<TagUse<'r>>,
@@ -113,6 +118,8 @@ impl<'r> Parts<'r> {
             triggers: vec![],
             delays: vec![],
             active: (None, None),
+            rates: vec![],
+            cancelled_by: vec![],
             conditions: None,
             tags: vec![],
             properties: vec![],

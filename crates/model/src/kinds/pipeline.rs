@@ -12,6 +12,7 @@ use crate::nouns::device::DeviceType;
 use crate::nouns::level::Level;
 use crate::nouns::many::Many;
 use crate::nouns::push::{Push, TriggeredPush};
+use crate::nouns::rate::Constraint;
 use crate::nouns::trigger::Trigger;
 
 shape! {
@@ -29,13 +30,18 @@ shape! {
         /// An alternative to `outcome.delay` that the live service also accepts. The contract does not describe it.
         #[serde(skip)]
         timing: Option<Timing>,
+        /// How many of its messages one device gets at most. Messages beyond a limit are not sent. Needs
+        /// `api = "extended"`.
+        constraint: Option<Many<At<Constraint>>>,
+        /// The events that cancel messages which wait for their delay. Needs `api = "extended"`.
+        cancellation_trigger: Option<Many<At<Trigger>>>,
         ..rest known is_further
     }
 }
 
 /// Whether a pipeline may have this further key on the built-in service, which stores it without effect.
 pub fn is_further(key: &str) -> bool {
-    ["constraint", "condition"].contains(&key)
+    key == "condition"
 }
 
 shape! {
@@ -73,6 +79,8 @@ impl Resource for Pipeline {
 
     fn settle(&mut self, key: &At<String>) {
         self.name.get_or_insert_with(|| key.clone());
+        self.constraint = self.constraint.take().filter(|limits| !limits.is_empty());
+        self.cancellation_trigger = self.cancellation_trigger.take().filter(|triggers| !triggers.is_empty());
         if let Some(timing) = self.timing.take() {
             let delay = &timing.delay.seconds;
             for outcome in &mut self.outcome.0 {
@@ -89,6 +97,8 @@ impl Resource for Pipeline {
         parts.triggers.extend(self.immediate_trigger.iter().map(|trigger| &trigger.value));
         parts.active = self.active();
         parts.conditions = Some(&self.rest);
+        parts.rates = self.constraint.iter().flatten().map(|limit| limit.rate.value).collect();
+        parts.cancelled_by = self.cancellation_trigger.iter().flatten().map(|trigger| &trigger.value).collect();
         parts.each = "outcome";
         for outcome in &self.outcome {
             parts.delays.push(outcome.delay.as_ref().map_or(Delay(0), |delay| delay.value));

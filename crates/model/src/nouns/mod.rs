@@ -15,6 +15,7 @@ pub mod on_drift;
 pub mod placeholder;
 pub mod push;
 pub mod quiet;
+pub mod rate;
 pub mod recipient;
 pub mod schedule;
 pub mod spelling;

@@ -99,6 +99,7 @@ pub(crate) static CHECKS: &[Check] = &[
     pipelines::AUDIENCE,
     pipelines::DELAY,
     pipelines::TIMING,
+    pipelines::LEVEL,
     pipelines::TRIGGER_TAG,
     pipelines::CIRCLE,
     pipelines::SAME_TRIGGER,

@@ -89,6 +89,23 @@ fn timing(_: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
+/// Fields that the contract lacks.
+pub(crate) const LEVEL: Check = Check { codes: &[&codes::PL107], run: CheckScope::Each(level) };
+
+fn level(subject: &Subject, one: &Dissected, findings: &mut Findings) {
+    let Some(pipeline) = of_kind::<Pipeline>(&*one.declared.spec).filter(|_| subject.is_documented()) else { return };
+    let constraint = pipeline.constraint.iter().flatten().next().map(|first| ("constraint", first.span));
+    let cancelled = pipeline.cancellation_trigger.iter().flatten().next();
+    let cancelled = cancelled.map(|first| ("cancellation_trigger", first.span));
+    for (key, span) in constraint.into_iter().chain(cancelled) {
+        findings.push(
+            Finding::new(&codes::PL107, span, format!("`{key}` cannot be sent to this target"))
+                .label("the contract does not have it")
+                .help(format!("remove `{key}`, or set `api = \"extended\"` if the service supports it")),
+        );
+    }
+}
+
 /// A trigger on a tag that nothing adds, so it never fires.
 pub(crate) const TRIGGER_TAG: Check = Check { codes: &[&codes::PL103], run: CheckScope::All(trigger_tag) };
 

@@ -4,6 +4,7 @@ use pushplan_model::kinds::is_further;
 use pushplan_model::node::{Node, Tree};
 use pushplan_model::nouns::audience::Selector;
 use pushplan_model::nouns::clock::utc;
+use pushplan_model::nouns::level::Level;
 use serde_json::{Value, json};
 
 use super::push::{at_least_one, complete, valid};
@@ -17,8 +18,12 @@ const PAGE: usize = 100;
 
 pub fn create(request: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
     let pipelines: Vec<_> = read_all(sent)?.into_iter().map(|accepted| (new_id(), accepted)).collect();
+    let further = pipelines.iter().find_map(|(_, accepted)| accepted.further());
     let urls: Vec<String> = pipelines.iter().map(|(id, _)| url(id, request)).collect();
     Ok(Box::new(move |app, call| {
+        if let Some(key) = further.filter(|_| call.level < Level::Extended) {
+            return Err(Refusal::unknown_key(key));
+        }
         for (id, Accepted { pipeline, meaning }) in pipelines {
             let kept = Pipeline { pipeline, created: call.now, modified: call.now };
             app.pipelines.put(&mut app.journal, &id, kept, meaning);
@@ -90,6 +95,13 @@ fn unknown() -> Refusal {
 struct Accepted {
     pipeline: Value,
     meaning: SentPipeline,
+}
+
+impl Accepted {
+    /// Returns the first key that the contract lacks, and that the level extended has.
+    fn further(&self) -> Option<&'static str> {
+        ["constraint", "cancellation_trigger"].into_iter().find(|key| self.pipeline.get(key).is_some())
+    }
 }
 
 fn read_all(sent: &RequestBody) -> Result<Vec<Accepted>, Refusal> {

@@ -8,6 +8,7 @@ use pushplan_model::nouns::clock::utc;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::many::Many;
 use pushplan_model::nouns::push::Push;
+use pushplan_model::nouns::rate::Constraint;
 use pushplan_model::nouns::trigger::Trigger;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -39,6 +40,8 @@ shape! {
         deactivation_time: Option<At<String>>,
         /// The triggers that cancel messages which wait for their delay.
         cancellation_trigger: Option<Many<At<Trigger>>>,
+        /// How many messages a device gets at most.
+        constraint: Option<Many<At<Constraint>>>,
         ..rest
     }
 }
@@ -80,6 +83,17 @@ impl SentPipeline {
 
     fn is_called_off_by(&self, what: Happening) -> bool {
         self.cancellation_trigger.iter().flat_map(|triggers| triggers.iter()).any(|trigger| what.is(trigger))
+    }
+
+    /// Whether a device that got messages of it at these times may get another one.
+    pub fn allows(&self, sent: &[Timestamp], now: Timestamp) -> bool {
+        let is_kept = |limit: &At<Constraint>| {
+            let rate = limit.rate.value;
+            let is_within = |at: &&Timestamp| rate.length().is_none_or(|length| now.duration_since(**at) < length);
+            let within = sent.iter().filter(is_within).count();
+            i64::try_from(within).is_ok_and(|within| within < rate.pushes)
+        };
+        self.constraint.iter().flatten().all(is_kept)
     }
 
     /// Returns the time between the trigger and an outcome, in seconds.

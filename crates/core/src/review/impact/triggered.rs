@@ -10,6 +10,7 @@ use pushplan_model::nouns::audience::Selector;
 use pushplan_model::nouns::device::DeviceTypes;
 use pushplan_model::nouns::trigger::Trigger;
 use pushplan_model::source::Span;
+use pushplan_model::text;
 use pushplan_project::timing::words;
 use serde_json::Value;
 
@@ -94,10 +95,24 @@ impl Review<'_> {
             TriggeredSide {
                 triggers: parts.triggers.iter().map(|trigger| (*trigger).clone()).collect(),
                 active: parts.active,
-                conditions: serde_json::to_value(parts.conditions).unwrap_or_default(),
+                conditions: conditions(&parts),
             }
         })
     }
+}
+
+/// The conditions other than triggers, those that are described in words.
+fn conditions(parts: &Parts) -> Value {
+    let mut conditions = serde_json::to_value(parts.conditions).unwrap_or_default();
+    if let Value::Object(map) = &mut conditions {
+        let cancelled: Vec<String> = parts.cancelled_by.iter().map(|trigger| trigger.happens()).collect();
+        let limits: Vec<String> = parts.rates.iter().map(ToString::to_string).collect();
+        let said = [("constraint", text::all_of(&limits)), ("cancellation_trigger", text::any_of(&cancelled))];
+        map.extend(
+            said.into_iter().filter(|(_, words)| !words.is_empty()).map(|(key, words)| (key.to_owned(), words.into())),
+        );
+    }
+    conditions
 }
 
 /// The fields with the active period of a pipeline.
