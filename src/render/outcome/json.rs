@@ -6,21 +6,21 @@ use serde::Serialize;
 use super::{OutcomeView, rate, why};
 use crate::outcome::{Counted, Estimate, Occasion, PushOutcome, Trial, TrialGroup};
 
-/// The version of this form. It grows when a field changes its meaning or is removed.
+/// The version of this format. It increases when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
-/// How many devices the pushes from git reached, as `pushplan outcome --format json` prints it.
+/// The output of `pushplan outcome --format json`: the number of devices that each push from git reached.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OutcomeDocument {
-    /// The version of this form.
+    /// The version of this format.
     format_version: u32,
     /// The target.
     target: String,
-    /// The moment at which it was asked, by the clock of the service.
+    /// The time of the request, by the service's clock.
     now: String,
-    /// How many was sent and reached nobody: more than none is an error.
+    /// The number of pushes that were sent and reached no device. More than 0 is an error.
     reached_nobody: usize,
-    /// Every push, in the order of time.
+    /// All selected pushes, sorted by time.
     pushes: Vec<Push>,
 }
 
@@ -28,24 +28,24 @@ pub struct OutcomeDocument {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Push {
     address: String,
-    /// Which of several times of one scheduled push, from 1.
+    /// The number of the send time, from 1, if a scheduled push has several.
     number: Option<usize>,
     state: OutcomeState,
-    /// When it is sent, or was to be sent.
+    /// The scheduled time.
     at: String,
     /// The end, if it is sent in recipients' local time.
     until: Option<String>,
-    /// The ids that the service reports it under, where they are known.
+    /// Its push ids in the service's reports, if they are known.
     push_ids: Vec<String>,
-    /// Whether the push id was unknown, and this report is the only one that fits its time.
+    /// Whether the push id was unknown, and the report was found by its time.
     matched: bool,
     /// When it was sent, as the service reports it.
     sent_at: Option<String>,
-    /// How many devices got it.
+    /// The number of devices that received it.
     sends: Option<u64>,
-    /// How many people tapped on it.
+    /// The number of people who tapped it.
     direct_responses: Option<u64>,
-    /// Direct responses for each hundred devices.
+    /// Direct responses per hundred devices.
     response_rate_percent: Option<f64>,
     /// The results of the variants of an experiment. Empty without a report, and for a scheduled push.
     variants: Vec<VariantResult>,
@@ -53,9 +53,9 @@ pub struct Push {
     control: Option<GroupRate>,
     /// Whether a group of the experiment has too few devices for a decision. Null without a control group.
     too_small: Option<bool>,
-    /// Who was meant, in words.
+    /// The audience, in words.
     who: String,
-    /// On which kinds of device, in words.
+    /// The device types, in words.
     devices: String,
     /// Why it is unknown, in words.
     why: Option<String>,
@@ -90,19 +90,19 @@ pub struct Interval {
     high: f64,
 }
 
-/// What became of a push.
+/// The outcome of a push.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeState {
-    /// Its time has not come.
+    /// It is not sent yet.
     NotYet,
-    /// It is sent in recipients' local time, and for some the time has not come yet.
+    /// It is sent in recipients' local time, and some recipients' time is still to come.
     UnderWay,
-    /// Devices got it.
+    /// Devices received it.
     Reached,
-    /// It was sent and no device got it.
+    /// It was sent, and no device received it.
     Nobody,
-    /// The service does not tell.
+    /// The service has no report of it, or several that fit.
     Unknown,
 }
 

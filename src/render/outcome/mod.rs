@@ -6,7 +6,7 @@ mod trial;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use jiff::Timestamp;
+use jiff::{Timestamp, Unit};
 
 use super::layout::{Paint, Row, Style, Words, paragraph, rows};
 use crate::address::Address;
@@ -65,7 +65,9 @@ impl OutcomeView<'_> {
             paragraph(&mut out, &Words::new(&none), 0, style);
             return out;
         }
-        let head = format!("Reached, as {} reports it, {}", self.target, moment(self.now));
+        // A measured clock is a moment late, which may be in the minute before.
+        let now = self.now.round(Unit::Minute).unwrap_or(self.now);
+        let head = format!("Devices reached, as reported by {} on {}:", self.target, moment(now));
         paragraph(&mut out, &Words::new(&head), 0, style);
         let _ = writeln!(out);
         let cells: Vec<Option<Cells>> = self.told.iter().map(|(_, outcome)| cells(outcome)).collect();
@@ -101,9 +103,7 @@ impl OutcomeView<'_> {
             }
         };
         let row = match outcome {
-            PushOutcome::NotYet => {
-                Row::new(&label, Words::new(&format!("not sent yet: it is sent {}", when(one.first))))
-            }
+            PushOutcome::NotYet => Row::new(&label, Words::new(&format!("will be sent {}", when(one.first)))),
             PushOutcome::Reached(found) => counted(found, Paint::Strong),
             PushOutcome::UnderWay(found) => counted(found, Paint::Strong)
                 .line(Words::new(&format!("continues until {}, in recipients' local time", when(one.last)))),

@@ -245,7 +245,7 @@ pub fn touched(view: &PlanView, user: &Change, holders: &Holders) -> String {
         _ if !goes.is_empty() => goes,
         Action::Keep => match view.review.users(&user.address.key).len() {
             number if *user.address.kind == *Segment::KEY && number > 0 => {
-                format!("and through it {}", crate::text::count(number, "other"))
+                format!("and {} through it", crate::text::count(number, "other resource"))
             }
             _ => String::new(),
         },

@@ -1,55 +1,16 @@
 //! The variant of each experiment that the device of a case gets.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use pushplan_model::address::Address;
 use pushplan_model::codes;
 use pushplan_model::finding::Finding;
 use pushplan_model::kinds::Parts;
-use pushplan_model::node::{At, Decode, Node, Plain, Reader, Tree, resolve};
+use pushplan_model::node::At;
 use pushplan_model::nouns::split::Split;
 use pushplan_model::text::count;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Serialize;
 
 use super::{Against, language};
-
-/// The number of a variant, from 1; `None` for the control group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct WrittenGroup(pub Option<usize>);
-
-impl Decode for WrittenGroup {
-    const WHAT: &'static str = "the number of a variant, from 1, or none for the control group";
-
-    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        if let Tree::Scalar(scalar) = &node.tree {
-            match resolve(&scalar.text) {
-                Plain::Text if scalar.text == "none" => return Some(Self(None)),
-                Plain::Integer(number @ 1..) => return usize::try_from(number).ok().map(|number| Self(Some(number))),
-                _ => {}
-            }
-        }
-        reader.unexpected(node, Self::WHAT);
-        None
-    }
-}
-
-impl JsonSchema for WrittenGroup {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "WrittenGroup".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [
-            { "type": "integer", "minimum": 1, "x-words": "the number of a variant, from 1" },
-            { "enum": ["none"] },
-        ] })
-    }
-}
 
 /// The groups of a case, with the variants counted from 0. Wrong ones are reported.
 pub fn read(

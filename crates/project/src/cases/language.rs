@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use pushplan_model::node::{At, Decode, Fields, Node, Reader, Tree, shape};
+use pushplan_model::node::{At, Decode, Fields, Node, Plain, Reader, Tree, resolve, shape};
 use pushplan_model::nouns::clock;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::device::DeviceType;
@@ -11,8 +11,6 @@ use pushplan_model::nouns::many::Many;
 use pushplan_model::nouns::zone::Zone;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
-
-use super::groups::WrittenGroup;
 
 shape! {
     /// Device tests: what devices do, which segments they are in then, and what they receive. `pushplan test` runs them.
@@ -137,6 +135,42 @@ shape! {
         alert: Option<Many<At<Wording>, 1>>,
         /// The title of the Message Center message, or a list of possible titles.
         message: Option<Many<At<Wording>, 1>>,
+    }
+}
+
+/// The number of a variant, from 1; `None` for the control group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct WrittenGroup(pub Option<usize>);
+
+impl Decode for WrittenGroup {
+    const WHAT: &'static str = "the number of a variant, from 1, or none for the control group";
+
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        if let Tree::Scalar(scalar) = &node.tree {
+            match resolve(&scalar.text) {
+                Plain::Text if scalar.text == "none" => return Some(Self(None)),
+                Plain::Integer(number @ 1..) => return usize::try_from(number).ok().map(|number| Self(Some(number))),
+                _ => {}
+            }
+        }
+        reader.unexpected(node, Self::WHAT);
+        None
+    }
+}
+
+impl JsonSchema for WrittenGroup {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "WrittenGroup".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "integer", "minimum": 1, "x-words": "the number of a variant, from 1" },
+            { "enum": ["none"] },
+        ] })
     }
 }
 

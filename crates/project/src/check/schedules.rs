@@ -65,7 +65,7 @@ fn seconds(subject: &Subject, one: &Dissected, findings: &mut Findings) {
         let minute = schedule.written.strftime("%Y-%m-%dT%H:%M").to_string();
         findings.push(
             Finding::new(&codes::SC105, schedule.value.span(), "seconds cannot be sent to this target")
-                .label("the contract's times end with the minute")
+                .label("the API's times end with the minute")
                 .help(format!("write {minute}, or set `api = \"extended\"` if the service supports it"))
                 .suggest(schedule.value.span(), minute),
         );

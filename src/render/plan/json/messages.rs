@@ -155,24 +155,24 @@ pub struct Cause {
 /// A safety setting that is looser than at the last apply.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LoosenedGuard {
-    /// The resource that it is a setting of. Null for a setting of the target.
+    /// The resource with the setting. Null for a setting of the target.
     pub address: Option<String>,
     /// The setting, such as lifecycle.broadcast or quiet_hours.
     pub setting: String,
-    /// The code of the check that it is about. Null for other settings.
+    /// The code of the check that it turns off. Null for other settings.
     pub code: Option<String>,
-    /// What changed.
+    /// The change, in words.
     pub words: String,
     pub file: Option<String>,
     pub line: Option<usize>,
-    /// What it would have refused or reported before and now does not. For a check, the messages that use it too. Null if one plan
-    /// does not show that.
+    /// Addresses that it refused or reported before and now accepts, and for a check, the messages that use them. Null if one plan
+    /// does not show them.
     pub lets_through: Option<Vec<String>>,
-    /// What that means for this plan, in words. Null if one plan does not show that.
+    /// The effect on this plan, in words. Null if one plan does not show it.
     pub effect: Option<String>,
 }
 
-/// Quiet hours that are longer than at the last apply, and messages that are in them only by that.
+/// Quiet hours that are longer than at the last apply, and messages that are in them for this reason.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TightenedQuietHours {
     /// Such as `21:00 to 08:00`. Null if there were none.

@@ -176,6 +176,19 @@ impl MessageChange {
     }
 }
 
+/// The verb for more or fewer people. If counts show that nobody joins or leaves one of the audiences today, people
+/// only can.
+fn reaches(messages: &[&MessageChange], is_one: bool) -> &'static str {
+    let is_as_before = |message: &&MessageChange| {
+        message.reach.as_ref().is_some_and(|reach| reach.is_both() && reach.before == reach.after)
+    };
+    match is_one {
+        _ if messages.iter().any(is_as_before) => "can reach",
+        true => "reaches",
+        false => "reach",
+    }
+}
+
 /// A sentence about one message begins with its name, or with "It". If no other message changes, it gets an example.
 fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name: String, is_only: bool) -> String {
     if let Some(words) = by_shares(class, messages, &name).filter(|_| facet == Facet::Share) {
@@ -215,7 +228,7 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
             format!("{subject} {} a smaller part of {} devices", verb("reaches", "reach"), verb("its", "their"))
         }
         MessageClass::More => {
-            format!("{subject} {} more people{by_hand}{}", verb("reaches", "reach"), why(messages, is_only))
+            format!("{subject} {} more people{by_hand}{}", reaches(messages, is_one), why(messages, is_only))
         }
         MessageClass::Different if facet == Facet::Conditions => {
             format!("{subject} {} sent under other conditions{by_hand}", verb("is", "are"))
@@ -264,7 +277,7 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
             format!("{subject} {change} {their} {text}{by_hand}{}", only_cause(messages))
         }
         MessageClass::Fewer => {
-            format!("{subject} {} fewer people{by_hand}{}", verb("reaches", "reach"), why(messages, is_only))
+            format!("{subject} {} fewer people{by_hand}{}", reaches(messages, is_one), why(messages, is_only))
         }
         MessageClass::Nobody => format!("{subject} {} nobody{by_hand}", verb("reaches", "reach")),
         MessageClass::New => format!("{subject} {} new", verb("is", "are")),
