@@ -21,16 +21,34 @@ fn with(field: &str) -> String {
 fn limits_reach_the_service_and_come_back() {
     let rate = |key: &str, number: i64, pushes: i64| json!([{ "rate": { "pushes": pushes, key: number } }]);
     for (written, wire, words) in [
-        ("constraint: [{rate: {pushes: 1, days: 1}}]", rate("days", 1, 1), "at most 1 per day"),
-        ("constraint: {rate: {pushes: 2, days: 90}}", rate("days", 90, 2), "at most 2 in 90 days"),
-        ("constraint: [{rate: {pushes: 3, hours: 1}}]", rate("hours", 1, 3), "at most 3 per hour"),
-        ("constraint: [{rate: {pushes: 1, hours: 72}}]", rate("hours", 72, 1), "at most 1 in 72 hours"),
-        ("constraint: [{rate: {pushes: 1, lifetimes: 1}}]", rate("lifetimes", 1, 1), "at most 1 ever"),
+        ("constraint: [{rate: {pushes: 1, days: 1}}]", rate("days", 1, 1), "at most 1 push in 1 day to one device"),
+        ("constraint: {rate: {pushes: 2, days: 90}}", rate("days", 90, 2), "at most 2 pushes in 90 days to one device"),
+        (
+            "constraint: [{rate: {pushes: 3, hours: 1}}]",
+            rate("hours", 1, 3),
+            "at most 3 pushes in 1 hour to one device",
+        ),
+        (
+            "constraint: [{rate: {pushes: 1, hours: 72}}]",
+            rate("hours", 72, 1),
+            "at most 1 push in 72 hours to one device",
+        ),
+        (
+            "constraint: [{rate: {pushes: 1, lifetimes: 1}}]",
+            rate("lifetimes", 1, 1),
+            "at most 1 push ever to one device",
+        ),
+        (
+            "constraint: [{rate: {pushes: 1, hours: 24}}, {rate: {pushes: 3, days: 7}}]",
+            json!([{ "rate": { "pushes": 1, "hours": 24 } }, { "rate": { "pushes": 3, "days": 7 } }]),
+            "at most 1 push in 24 hours to one device and at most 3 pushes in 7 days to one device",
+        ),
         ("constraint: []", Value::Null, ""),
+        ("cancellation_trigger: []", Value::Null, ""),
         (
             "cancellation_trigger: {tag_added: bought}",
             json!([{ "tag_added": "bought" }]),
-            "cancelled when the tag bought is added to a device",
+            "when the tag bought is added to a device, before it is sent",
         ),
     ] {
         let key = written.split(':').next().expect("a key");
@@ -38,7 +56,6 @@ fn limits_reach_the_service_and_come_back() {
         let service = project.serve();
         let shown = project.good(&["plan"]).stdout;
         says(&shown, &[words]);
-        assert_eq!(shown.contains("\n    limit "), !words.is_empty(), "{shown}");
         project.good(&["apply", "--yes"]);
         let pipeline = |service: &pushplan_testing::Service| service.get("/api/pipelines")["pipelines"][0][key].clone();
         assert_eq!(pipeline(&service), wire, "{written}");
@@ -64,6 +81,7 @@ fn limits_outside_their_range_are_reported() {
         ("{pushes: 0, days: 1}", "it is at least 1"),
         ("{pushes: 1, hours: 0}", "`hours` of a limit is 1 to 72, not 0"),
         ("{pushes: 1, hours: 73}", "`hours` of a limit is 1 to 72, not 73"),
+        ("{pushes: 1, days: 0}", "`days` of a limit is 1 to 90, not 0"),
         ("{pushes: 1, days: 91}", "`days` of a limit is 1 to 90, not 91"),
         ("{pushes: 1, lifetimes: 2}", "`lifetimes` of a limit is 1, not 2"),
         ("{pushes: 1}", "a limit needs a time"),
@@ -81,5 +99,13 @@ fn a_looser_limit_is_shown_with_the_old_one() {
     let _service = project.serve();
     project.good(&["apply", "--yes"]);
     project.edit("pushes: 1, days: 1", "pushes: 2, hours: 12");
-    says(&project.good(&["plan"]).stdout, &["limit", "at most 1 per day → at most 2 in 12 hours"]);
+    says(
+        &project.good(&["plan"]).stdout,
+        &[
+            "limit",
+            "at most 1 push in 1 day to one device",
+            "at most 2 pushes in 12 hours to one device",
+            "is sent more often",
+        ],
+    );
 }

@@ -18,7 +18,7 @@ tag_groups:
 ";
 
 /// An edit, the class of its only message, and words of its row.
-const EDITS: [(&str, &str, &str, &[&str]); 9] = [
+const EDITS: [(&str, &str, &str, &[&str]); 11] = [
     ("[ios]", "[ios, android]", "more", &["joins, for example: an Android device"]),
     (
         "[ios]",
@@ -34,14 +34,24 @@ const EDITS: [(&str, &str, &str, &[&str]); 9] = [
     (
         "pushes: 1",
         "pushes: 9",
-        "different",
-        &["at most 1 per day → at most 9 per day", "is sent under other conditions"],
+        "more",
+        &[
+            "limit at most 1 push in 1 day to one device → at most 9 pushes in 1 day to one device",
+            "is sent more often",
+        ],
     ),
+    ("days: 1}", "days: 30}", "fewer", &["at most 1 push in 30 days to one device"]),
     (
         "    cancellation_trigger: {tag_added: bought}\n",
         "",
+        "more",
+        &["cancelled when the tag bought is added to a device, before it is sent → (none)", "is sent more often"],
+    ),
+    (
+        "{tag_added: bought}",
+        "{tag_added: paid}",
         "different",
-        &["cancelled when the tag bought is added to a device", "is sent under other conditions"],
+        &["when the tag paid is added to a device, before it is sent", "is sent under other conditions"],
     ),
 ];
 

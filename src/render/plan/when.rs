@@ -6,6 +6,7 @@ use super::PlanView;
 use crate::address::Address;
 use crate::plan::{Action, Change};
 use crate::render::layout::{Paint, Row, Words};
+use crate::review::{RuleChange, after, before};
 use crate::text::count;
 use crate::timing::{Collision, Times, words};
 
@@ -20,7 +21,7 @@ pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
     let both = view.review.both_times(change);
     let (old, new) = (&both.old, &both.new);
     let Some(shown) = new.first().or(old.first()) else {
-        return set_off(view, change).into_iter().chain(held_back(view, change)).collect();
+        return set_off(view, change).into_iter().chain(rules(view, change)).collect();
     };
     let mut row = Row { lines: Vec::new(), ..Row::new("when", Words::default()) };
     // If all times are the same, they are shown once.
@@ -103,20 +104,21 @@ fn set_off(view: &PlanView, change: &Change) -> Option<Row> {
     Some(Row::new("when", words))
 }
 
-/// What keeps a triggered message from a device: `at most 1 per day; cancelled when the tag bought is added to a device`.
-fn held_back(view: &PlanView, change: &Change) -> Option<Row> {
-    let words = match view.review.both_held_back(change) {
-        (old, new) if old == new => Words::new(&new?),
-        (old, new) => {
-            let words = |side: Option<String>| side.unwrap_or_else(|| "(none)".to_owned());
-            match change.action {
-                Action::Create => Words::new(&new?),
-                Action::Delete => Words::new(&old?),
-                _ => Words::default().paint(&words(old), Paint::Old).and(" → ").paint(&words(new), Paint::New),
+/// The fields that decide whether a triggered message is sent: `at most 1 push in 24 hours to one device`.
+fn rules(view: &PlanView, change: &Change) -> Vec<Row> {
+    let is_whole = before(change).is_none() || after(change).is_none();
+    let one = |rule: RuleChange| {
+        let words = match (rule.old, rule.new) {
+            (Some(old), Some(new)) if old == new => Words::new(&new),
+            (None, Some(only)) | (Some(only), None) if is_whole => Words::new(&only),
+            (old, new) => {
+                let side = |side: Option<String>| side.unwrap_or_else(|| "(none)".to_owned());
+                Words::default().paint(&side(old), Paint::Old).and(" → ").paint(&side(new), Paint::New)
             }
-        }
+        };
+        Row::new(rule.label, words)
     };
-    Some(Row::new("limit", words))
+    view.review.rules(change).into_iter().map(one).collect()
 }
 
 /// Other messages that the same people would get shortly before or after: the nearest one, and the number of others.

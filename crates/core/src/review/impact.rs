@@ -67,6 +67,8 @@ pub struct MessageChange {
     pub times: Vec<(Option<Times>, Option<Times>)>,
     /// Whether a condition for sending it changes, other than its trigger.
     pub is_conditional: bool,
+    /// The effect of its limits and cancellations on how often it is sent: more, fewer or different.
+    pub held: Option<MessageClass>,
     /// The events that trigger it, before and after.
     pub trigger: (Option<String>, Option<String>),
     /// The times in zones where it is newly sent in quiet hours: `Sydney 01:00 Sat`.
@@ -205,7 +207,7 @@ impl Review<'_> {
             _ => MessageFate::Changed,
         };
         let is_both = was.is_some() && is.is_some();
-        let conditions = triggered.conditions.iter().filter(|_| is_both).cloned();
+        let conditions = triggered.conditions.iter().chain(&triggered.rules).filter(|_| is_both).cloned();
         let text = TextChange {
             old: was.map(|at| old.texts[at].clone()),
             new: is.map(|at| new.texts[at].clone()),
@@ -221,7 +223,8 @@ impl Review<'_> {
         let times = self.message_times(change, (was, is), variant.is_some());
         let trigger = triggered.words.clone();
         let reached = triggered.reach.filter(|_| is_both);
-        let is_conditional = is_both && !triggered.conditions.is_empty();
+        let held = triggered.held.filter(|_| is_both);
+        let is_conditional = is_both && (!triggered.conditions.is_empty() || held == Some(MessageClass::Different));
         let (was_delayed, is_delayed) = (old.delay(was), new.delay(is));
         let is_delayed_otherwise = is_both && was_delayed != is_delayed;
         let trigger = (
@@ -242,7 +245,7 @@ impl Review<'_> {
         let occurrences = (fate == MessageFate::Changed).then_some(occurrences);
         let links = (!new_hosts.is_empty()).then_some(MessageClass::NewHost);
         let other = is_conditional.then_some(MessageClass::Different);
-        let triggered = reached.into_iter().chain(other).min();
+        let triggered = reached.into_iter().chain(held).chain(other).min();
         let shares = VariantShares::of((old, new), (was, is));
         let shared = shares.and_then(|shares| shares.class());
         let class = class(fate, &audience, triggered, is_moved, text.is_changed, !quiet.is_empty(), occurrences);
@@ -267,6 +270,7 @@ impl Review<'_> {
             content,
             times,
             is_conditional,
+            held,
             trigger,
             quiet,
             any_hour,

@@ -198,24 +198,6 @@ impl Review<'_> {
         Some(pushplan_model::text::any_of(&triggers))
     }
 
-    /// Returns what keeps a triggered message from a device, in words, before and after.
-    pub fn both_held_back(&self, change: &Change) -> (Option<String>, Option<String>) {
-        let key = key(&change.address);
-        let words = |spec: &dyn Spec| {
-            let mut parts = Parts::new(&key);
-            spec.parts(&mut parts);
-            let limits: Vec<String> = parts.rates.iter().map(ToString::to_string).collect();
-            let events: Vec<String> = parts.cancelled_by.iter().map(|trigger| trigger.happens()).collect();
-            let limits = (!limits.is_empty()).then(|| pushplan_model::text::all_of(&limits));
-            let events =
-                (!events.is_empty()).then(|| format!("cancelled when {}", pushplan_model::text::any_of(&events)));
-            let words: Vec<String> = limits.into_iter().chain(events).collect();
-            (!words.is_empty()).then(|| words.join("; "))
-        };
-        let side = |side| self.of_resource(change, side, words).flatten();
-        (side(Side::Before), side(Side::After))
-    }
-
     /// The messages of the plan that one person would get shortly after each other, including unchanged ones.
     pub fn collisions(&self) -> Collisions {
         self.collisions_within(self.plan.told.apart_seconds.map_or(timing::APART, SignedDuration::from_secs))

@@ -1,8 +1,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::remote::{Firing, Found, Lifecycle, Read, TagTrigger, canonical, id_in, last_part, text, time};
-use super::{Create, Delete, Parts, Remote, Resource, Role, Update, remote};
+use super::remote::{self, Firing, Found, Lifecycle, Read, TagTrigger, canonical, id_in, last_part, time};
+use super::{Create, Delete, Parts, Remote, Resource, Role, SendRule, Update};
 use crate::codes::{self, Limit};
 use crate::exchange::{Answer, BadAnswer, Request, part};
 use crate::node::{At, Shared, shape};
@@ -14,6 +14,8 @@ use crate::nouns::many::Many;
 use crate::nouns::push::{Push, TriggeredPush};
 use crate::nouns::rate::Constraint;
 use crate::nouns::trigger::Trigger;
+use crate::source::Span;
+use crate::text;
 
 shape! {
     /// A message that is sent by itself when something happens.
@@ -75,7 +77,9 @@ impl Resource for Pipeline {
     const KEY: &'static str = "pipelines";
     const NOUN: &'static str = "pipeline";
     const PURPOSE: &'static str = "A message that is sent when a tag is added or the app is first opened.";
-    const ONE_OR_MANY: &'static [&'static str] = &["immediate_trigger", "outcome"];
+    const ONE_OR_MANY: &'static [&'static str] =
+        &["immediate_trigger", "outcome", "constraint", "cancellation_trigger"];
+    const RULES: &'static [&'static str] = &["constraint", "cancellation_trigger"];
 
     fn settle(&mut self, key: &At<String>) {
         self.name.get_or_insert_with(|| key.clone());
@@ -109,9 +113,37 @@ impl Resource for Pipeline {
     fn pushes(&mut self) -> Vec<&mut At<Push>> {
         self.outcome.0.iter_mut().map(|outcome| &mut outcome.push.0).collect()
     }
+
+    fn rules(&self) -> Vec<SendRule> {
+        let limits: Vec<String> =
+            self.constraint.iter().flatten().map(|limit| format!("{} to one device", limit.rate.value)).collect();
+        let mut events: Vec<String> =
+            self.cancellation_trigger.iter().flatten().map(|trigger| trigger.happens()).collect();
+        // Their order has no meaning.
+        events.sort_unstable();
+        let limit = (!limits.is_empty()).then(|| SendRule {
+            field: "constraint",
+            label: "limit",
+            words: text::all_of(&limits),
+        });
+        let cancelled = (!events.is_empty()).then(|| SendRule {
+            field: "cancellation_trigger",
+            label: "cancelled",
+            words: format!("when {}, before it is sent", text::any_of(&events)),
+        });
+        limit.into_iter().chain(cancelled).collect()
+    }
 }
 
 impl Pipeline {
+    /// Returns the fields that the contract lacks, each with a position.
+    pub fn further(&self) -> Vec<(&'static str, Span)> {
+        let constraint = self.constraint.iter().flatten().next().map(|first| first.span);
+        let cancelled = self.cancellation_trigger.iter().flatten().next().map(|first| first.span);
+        let found = [("constraint", constraint), ("cancellation_trigger", cancelled)];
+        found.into_iter().filter_map(|(key, span)| Some((key, span?))).collect()
+    }
+
     /// Returns when it becomes active, and when it becomes inactive. The contract describes neither.
     pub fn active(&self) -> (Option<Timestamp>, Option<Timestamp>) {
         let time = |key: &str| {
@@ -147,7 +179,7 @@ impl Remote for Pipeline {
 
     fn found(object: &Value) -> Option<Found> {
         let id = object["uid"].as_str().map(str::to_owned).or_else(|| object["url"].as_str().map(last_part))?;
-        let name = text(&object["name"]);
+        let name = remote::text(&object["name"]);
         let stamp = object["last_modified_time"].as_str().map(str::to_owned);
         let is_own = |(key, value): &(&String, &Value)| !ADDED.contains(&key.as_str()) && !value.is_null();
         let fields = object.as_object().into_iter().flatten().filter(is_own);
@@ -216,8 +248,8 @@ fn tag_trigger(trigger: &Value) -> Option<TagTrigger> {
     [("tag_added", false), ("tag_removed", true)].into_iter().find_map(|(key, removed)| match trigger.get(key)? {
         Value::String(tag) => Some(TagTrigger { removed, tag: tag.clone(), group: None }),
         Value::Object(tag) => {
-            let group = tag.get("group").filter(|group| !group.is_null()).map(text);
-            Some(TagTrigger { removed, tag: text(tag.get("tag")?), group })
+            let group = tag.get("group").filter(|group| !group.is_null()).map(remote::text);
+            Some(TagTrigger { removed, tag: remote::text(tag.get("tag")?), group })
         }
         _ => None,
     })

@@ -52,6 +52,16 @@ impl Rate {
         }
     }
 
+    /// Whether it allows every message that another limit allows.
+    pub fn covers(self, other: Self) -> bool {
+        let is_as_long = match (self.length(), other.length()) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(own), Some(other)) => own <= other,
+        };
+        is_as_long && other.pushes <= self.pushes
+    }
+
     fn period(self) -> (&'static str, i64) {
         match self.period {
             RatePeriod::Hours(hours) => ("hours", hours),
@@ -61,20 +71,19 @@ impl Rate {
     }
 }
 
-/// `at most 1 per day`, `at most 3 in 12 hours`, `at most 1 ever`
+/// `at most 1 push in 24 hours`, `at most 2 pushes in 7 days`, `at most 1 push ever`
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { pushes, period } = self;
-        let within = |number: i64, noun: &str| match number {
-            1 => format!("per {noun}"),
-            several => format!("in {}", text::count(usize::try_from(several).unwrap_or(usize::MAX), noun)),
+        let count = |number: i64, noun: &str| text::count(usize::try_from(number).unwrap_or_default(), noun);
+        let pushes = match self.pushes {
+            1 => "1 push".to_owned(),
+            several => format!("{several} pushes"),
         };
-        let period = match period {
-            RatePeriod::Hours(hours) => within(*hours, "hour"),
-            RatePeriod::Days(days) => within(*days, "day"),
-            RatePeriod::Lifetime => "ever".to_owned(),
-        };
-        write!(f, "at most {pushes} {period}")
+        match self.period {
+            RatePeriod::Hours(hours) => write!(f, "at most {pushes} in {}", count(hours, "hour")),
+            RatePeriod::Days(days) => write!(f, "at most {pushes} in {}", count(days, "day")),
+            RatePeriod::Lifetime => write!(f, "at most {pushes} ever"),
+        }
     }
 }
 
@@ -168,11 +177,26 @@ mod tests {
     #[test]
     fn a_rate_is_said_in_words() {
         for (pushes, period, words) in [
-            (1, RatePeriod::Days(1), "at most 1 per day"),
-            (3, RatePeriod::Hours(12), "at most 3 in 12 hours"),
-            (1, RatePeriod::Lifetime, "at most 1 ever"),
+            (1, RatePeriod::Days(1), "at most 1 push in 1 day"),
+            (3, RatePeriod::Hours(12), "at most 3 pushes in 12 hours"),
+            (1, RatePeriod::Lifetime, "at most 1 push ever"),
         ] {
             assert_eq!(Rate { pushes, period }.to_string(), words);
+        }
+    }
+
+    #[test]
+    fn a_rate_covers_one_with_fewer_pushes_in_at_least_its_time() {
+        let rate = |pushes, period| Rate { pushes, period };
+        for (one, other, covers) in [
+            (rate(1, RatePeriod::Days(1)), rate(1, RatePeriod::Hours(24)), true),
+            (rate(2, RatePeriod::Days(1)), rate(1, RatePeriod::Days(7)), true),
+            (rate(1, RatePeriod::Days(7)), rate(1, RatePeriod::Days(1)), false),
+            (rate(1, RatePeriod::Days(1)), rate(2, RatePeriod::Days(7)), false),
+            (rate(1, RatePeriod::Days(90)), rate(1, RatePeriod::Lifetime), true),
+            (rate(1, RatePeriod::Lifetime), rate(1, RatePeriod::Days(90)), false),
+        ] {
+            assert_eq!(one.covers(other), covers, "{one} covers {other}");
         }
     }
 }

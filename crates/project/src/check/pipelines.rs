@@ -94,10 +94,7 @@ pub(crate) const LEVEL: Check = Check { codes: &[&codes::PL107], run: CheckScope
 
 fn level(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(pipeline) = of_kind::<Pipeline>(&*one.declared.spec).filter(|_| subject.is_documented()) else { return };
-    let constraint = pipeline.constraint.iter().flatten().next().map(|first| ("constraint", first.span));
-    let cancelled = pipeline.cancellation_trigger.iter().flatten().next();
-    let cancelled = cancelled.map(|first| ("cancellation_trigger", first.span));
-    for (key, span) in constraint.into_iter().chain(cancelled) {
+    for (key, span) in pipeline.further() {
         findings.push(
             Finding::new(&codes::PL107, span, format!("`{key}` cannot be sent to this target"))
                 .label("the contract does not have it")

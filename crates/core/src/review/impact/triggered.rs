@@ -8,9 +8,9 @@ use pushplan_model::kinds::{self, Parts, Spec};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::Selector;
 use pushplan_model::nouns::device::DeviceTypes;
+use pushplan_model::nouns::rate::Rate;
 use pushplan_model::nouns::trigger::Trigger;
 use pushplan_model::source::Span;
-use pushplan_model::text;
 use pushplan_project::timing::words;
 use serde_json::Value;
 
@@ -27,7 +27,11 @@ pub(super) struct Triggered {
     pub words: (Option<String>, Option<String>),
     /// The effect on the number of triggering events: more, fewer or different.
     pub reach: Option<MessageClass>,
-    /// Changed conditions other than triggers.
+    /// The effect of its limits and cancellations on the number of messages: more, fewer or different.
+    pub held: Option<MessageClass>,
+    /// Changed limits and cancellations.
+    pub rules: Vec<FieldChange>,
+    /// Changed conditions other than these.
     pub conditions: Vec<FieldChange>,
 }
 
@@ -35,6 +39,8 @@ pub(super) struct Triggered {
 struct TriggeredSide {
     triggers: Vec<Trigger>,
     active: (Option<Timestamp>, Option<Timestamp>),
+    rates: Vec<Rate>,
+    cancelled_by: Vec<Trigger>,
     conditions: Value,
 }
 
@@ -45,6 +51,13 @@ impl TriggeredSide {
         let from = |side: &Self| side.active.0.filter(|from| *from > now);
         let is_open = self.active.1.is_none_or(|until| other.active.1.is_some_and(|other| other <= until));
         other.triggers.iter().all(is_covered) && from(self) <= from(other) && is_open
+    }
+
+    /// Whether its limits and cancellations let through every message that those of another side let through.
+    fn allows(&self, other: &Self) -> bool {
+        let is_implied = |rate: &Rate| other.rates.iter().any(|other| rate.covers(*other));
+        let is_cancelled = |trigger: &Trigger| other.cancelled_by.iter().any(|other| other.covers(trigger));
+        self.rates.iter().all(is_implied) && self.cancelled_by.iter().all(is_cancelled)
     }
 
     /// `, from Tue 1 Jan 2030 00:00 UTC until Wed 1 Jan 2031 00:00 UTC`
@@ -67,12 +80,8 @@ impl Review<'_> {
         let sides = self.triggered_side(change, Side::Before).zip(self.triggered_side(change, Side::After));
         let Some((old, new)) = sides else { return Triggered { words, ..Triggered::default() } };
         let now = self.plan.made;
-        let reach = match (new.covers(&old, now), old.covers(&new, now)) {
-            (true, true) => None,
-            (true, false) => Some(MessageClass::More),
-            (false, true) => Some(MessageClass::Fewer),
-            (false, false) => Some(MessageClass::Different),
-        };
+        let reach = effect(new.covers(&old, now), old.covers(&new, now));
+        let held = effect(new.allows(&old), old.allows(&new));
         let words = match old.active == new.active {
             true => words,
             false => {
@@ -84,7 +93,9 @@ impl Review<'_> {
         let mut conditions = changed_fields(&old.conditions, &new.conditions);
         // The active period is described in words.
         conditions.retain(|field| !(ACTIVE.contains(&field.path.as_str()) && old.active != new.active));
-        Triggered { words, reach, conditions }
+        let changed = self.rules(change).into_iter().filter(|rule| rule.old != rule.new);
+        let rules = changed.map(|rule| FieldChange { path: rule.field.to_owned(), old: rule.old, new: rule.new });
+        Triggered { words, reach, held, rules: rules.collect(), conditions }
     }
 
     fn triggered_side(&self, change: &Change, side: Side) -> Option<TriggeredSide> {
@@ -95,24 +106,22 @@ impl Review<'_> {
             TriggeredSide {
                 triggers: parts.triggers.iter().map(|trigger| (*trigger).clone()).collect(),
                 active: parts.active,
-                conditions: conditions(&parts),
+                rates: parts.rates.clone(),
+                cancelled_by: parts.cancelled_by.iter().map(|trigger| (*trigger).clone()).collect(),
+                conditions: serde_json::to_value(parts.conditions).unwrap_or_default(),
             }
         })
     }
 }
 
-/// The conditions other than triggers, those that are described in words.
-fn conditions(parts: &Parts) -> Value {
-    let mut conditions = serde_json::to_value(parts.conditions).unwrap_or_default();
-    if let Value::Object(map) = &mut conditions {
-        let cancelled: Vec<String> = parts.cancelled_by.iter().map(|trigger| trigger.happens()).collect();
-        let limits: Vec<String> = parts.rates.iter().map(ToString::to_string).collect();
-        let said = [("constraint", text::all_of(&limits)), ("cancellation_trigger", text::any_of(&cancelled))];
-        map.extend(
-            said.into_iter().filter(|(_, words)| !words.is_empty()).map(|(key, words)| (key.to_owned(), words.into())),
-        );
+/// The effect of a change on the number of messages, by whether each side has all messages of the other.
+fn effect(new_has_old: bool, old_has_new: bool) -> Option<MessageClass> {
+    match (new_has_old, old_has_new) {
+        (true, true) => None,
+        (true, false) => Some(MessageClass::More),
+        (false, true) => Some(MessageClass::Fewer),
+        (false, false) => Some(MessageClass::Different),
     }
-    conditions
 }
 
 /// The fields with the active period of a pipeline.
