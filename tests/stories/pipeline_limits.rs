@@ -47,7 +47,7 @@ fn limits_reach_the_service_and_come_back() {
         ("cancellation_trigger: []", Value::Null, ""),
         (
             "cancellation_trigger: {tag_added: bought}",
-            json!([{ "tag_added": "bought" }]),
+            json!({ "tag_added": "bought" }),
             "when the tag bought is added to a device, before it is sent",
         ),
     ] {

@@ -77,8 +77,7 @@ impl Resource for Pipeline {
     const KEY: &'static str = "pipelines";
     const NOUN: &'static str = "pipeline";
     const PURPOSE: &'static str = "A message that is sent when a tag is added or the app is first opened.";
-    const ONE_OR_MANY: &'static [&'static str] =
-        &["immediate_trigger", "outcome", "constraint", "cancellation_trigger"];
+    const ONE_OR_MANY: &'static [&'static str] = &["immediate_trigger", "outcome", "cancellation_trigger"];
     const RULES: &'static [&'static str] = &["constraint", "cancellation_trigger"];
 
     fn settle(&mut self, key: &At<String>) {
