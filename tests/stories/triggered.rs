@@ -63,8 +63,9 @@ fn classes(ran: &Ran) -> Vec<String> {
 
 #[test]
 fn an_edited_pipeline_names_its_message_on_both_api_levels() {
-    // The contract has neither limits nor cancellations.
-    let is_further = |line: &&str| line.contains("constraint:") || line.contains("cancellation_trigger:");
+    // The contract has neither times nor limits nor cancellations.
+    let further = ["activation_time:", "constraint:", "cancellation_trigger:"];
+    let is_further = |line: &&str| further.iter().any(|key| line.contains(key));
     let plain: String = BASE.lines().filter(|line| !is_further(line)).map(|line| format!("{line}\n")).collect();
     for (project, base) in [(Project::new(BASE), BASE), (Project::documented(&plain), &*plain)] {
         let _service = project.serve();

@@ -44,7 +44,7 @@ pub use verdict::VerdictSentence;
 
 use class::class;
 use sides::{Messages, other_fields};
-use triggered::{Triggered, between_devices, unread_fields};
+use triggered::{Triggered, unread_fields};
 
 /// A changed message, as recipients see it.
 #[derive(Clone, Debug)]
@@ -234,9 +234,10 @@ impl Review<'_> {
         let is_news = fate == MessageFate::New || reached.is_some() || is_delayed_otherwise;
         let any_hour = self.plan.told.quiet.filter(|_| is_news && trigger.1.is_some());
         let devices = || Some((old.devices.get(was?)?.as_ref(), new.devices.get(is?)?.as_ref()));
-        let on_devices = trigger.0.as_ref().and(trigger.1.as_ref()).and_then(|_| between_devices(devices()?));
+        let on_devices =
+            trigger.0.as_ref().and(trigger.1.as_ref()).and_then(|_| self.between_devices(change, devices()?));
         let mut audience = self.audience_change(change, fate);
-        audience.relation = audience.relation.or(on_devices);
+        audience.relation = on_devices.or(audience.relation);
         let quiet = self.newly_quiet(change, (was, is), variant.is_some(), audience.is_loosened);
         let [was_content, is_content] = [was.map(|at| &old.contents[at]), is.map(|at| &new.contents[at])];
         let new_hosts = self.used_hosts.new_in(self.plan, was_content, is_content);

@@ -171,6 +171,8 @@ codes! {
     PL105 Warning Free "several enabled pipelines have the same trigger"
     PL106 Error Fixed "a limit on the messages of a pipeline is outside its range"
     PL107 Error Fixed "the pipeline has fields that the target does not support"
+    PL108 Error Fixed "a condition of a pipeline has no tag, or too many"
+    PL109 Error Free "the pipeline becomes inactive before it becomes active"
     EX101 Error Free "two variants are the same"
     EX102 Error Free "a variant has no schedule and would be sent at once"
     EX103 Error Free "an experiment has fewer than 2 or more than 26 variants"

@@ -10,7 +10,6 @@ mod lifecycle;
 mod parts;
 mod references;
 pub mod remote;
-mod rules;
 mod runs;
 
 use std::any::Any;
@@ -21,11 +20,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 pub use census::{Census, Counted};
-pub use parts::{Audience, Parts, ReadableText, Role, Sending, TagUse};
+pub use parts::{Audience, Parts, ReadableText, Role, SendRule, Sending, TagUse};
 pub use remote::{
     Api, Belonging, Create, Delete, Firing, Found, Lifecycle, Read, Remote, Runs, Tagging, Update, Whose,
 };
-pub use rules::SendRule;
 
 use crate::address::{Address, KIND_KEYS};
 use crate::node::{At, Decode, Name, Node, Reader, Shared, from_json};

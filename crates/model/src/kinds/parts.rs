@@ -50,6 +50,17 @@ pub struct Parts<'r> {
     pub properties: Vec<(&'static Group, &'r At<String>)>,
 }
 
+/// A field that decides whether and when a triggered message is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SendRule {
+    /// Its key: `constraint`.
+    pub field: &'static str,
+    /// The label of its row in a plan.
+    pub label: &'static str,
+    /// Its effect: `at most 1 push in 24 hours to one device`.
+    pub words: String,
+}
+
 /// An audience, with its device types.
 #[derive(Clone, Copy, Debug)]
 pub struct Audience<'r> {
@@ -68,6 +79,8 @@ pub enum Role {
     Push,
     /// The recipients of a pipeline's messages.
     Pipeline,
+    /// A condition on the recipients of a pipeline's messages.
+    Condition,
 }
 
 /// A text that people read.

@@ -2,11 +2,12 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::remote::{self, Firing, Found, Lifecycle, Read, TagTrigger, canonical, id_in, last_part, time};
-use super::{Create, Delete, Parts, Remote, Resource, Role, SendRule, Update};
+use super::{Audience, Create, Delete, Parts, Remote, Resource, Role, SendRule, Update};
 use crate::codes::{self, Limit};
 use crate::exchange::{Answer, BadAnswer, Request, part};
 use crate::node::{At, Shared, shape};
 use crate::nouns::clock;
+use crate::nouns::condition::TagCondition;
 use crate::nouns::delay::Delay;
 use crate::nouns::device::DeviceType;
 use crate::nouns::level::Level;
@@ -14,6 +15,7 @@ use crate::nouns::many::Many;
 use crate::nouns::push::{Push, TriggeredPush};
 use crate::nouns::rate::Constraint;
 use crate::nouns::trigger::Trigger;
+use crate::nouns::utc_time::UtcTime;
 use crate::source::Span;
 use crate::text;
 
@@ -37,13 +39,21 @@ shape! {
         constraint: Option<Many<At<Constraint>>>,
         /// The events that cancel messages which wait for their delay. Needs `api = "extended"`.
         cancellation_trigger: Option<Many<At<Trigger>>>,
+        /// Tags of which a device must have, or not have, at least one when the message is due. Otherwise it is not
+        /// sent. Needs `api = "extended"`.
+        condition: Option<TagCondition>,
+        /// When it becomes active, in UTC [default: at once]. Events before this time do not trigger it. Needs
+        /// `api = "extended"`.
+        activation_time: Option<At<UtcTime>>,
+        /// When it becomes inactive, in UTC [default: never]. From then on, it sends nothing. Needs `api = "extended"`.
+        deactivation_time: Option<At<UtcTime>>,
         ..rest known is_further
     }
 }
 
-/// Whether a pipeline may have this further key on the built-in service, which stores it without effect.
-pub fn is_further(key: &str) -> bool {
-    key == "condition"
+/// Whether a pipeline may have this further key on the built-in service.
+pub fn is_further(_: &str) -> bool {
+    false
 }
 
 shape! {
@@ -78,7 +88,7 @@ impl Resource for Pipeline {
     const NOUN: &'static str = "pipeline";
     const PURPOSE: &'static str = "A message that is sent when a tag is added or the app is first opened.";
     const ONE_OR_MANY: &'static [&'static str] = &["immediate_trigger", "outcome", "cancellation_trigger"];
-    const RULES: &'static [&'static str] = &["constraint", "cancellation_trigger"];
+    const RULES: &'static [&'static str] = &["constraint", "cancellation_trigger", "condition"];
 
     fn settle(&mut self, key: &At<String>) {
         self.name.get_or_insert_with(|| key.clone());
@@ -106,6 +116,9 @@ impl Resource for Pipeline {
         for outcome in &self.outcome {
             parts.delays.push(outcome.delay.as_ref().map_or(Delay(0), |delay| delay.value));
             parts.push(&outcome.push.0, Role::Pipeline);
+        }
+        if let Some(TagCondition(selector)) = &self.condition {
+            parts.audiences.push(Audience { selector, devices: None, role: Role::Condition });
         }
     }
 
@@ -139,17 +152,22 @@ impl Pipeline {
     pub fn further(&self) -> Vec<(&'static str, Span)> {
         let constraint = self.constraint.iter().flatten().next().map(|first| first.span);
         let cancelled = self.cancellation_trigger.iter().flatten().next().map(|first| first.span);
-        let found = [("constraint", constraint), ("cancellation_trigger", cancelled)];
+        let condition = self.condition.as_ref().map(|condition| condition.0.span);
+        let time = |time: &Option<At<UtcTime>>| time.as_ref().map(|time| time.span);
+        let found = [
+            ("constraint", constraint),
+            ("cancellation_trigger", cancelled),
+            ("condition", condition),
+            ("activation_time", time(&self.activation_time)),
+            ("deactivation_time", time(&self.deactivation_time)),
+        ];
         found.into_iter().filter_map(|(key, span)| Some((key, span?))).collect()
     }
 
-    /// Returns when it becomes active, and when it becomes inactive. The contract describes neither.
+    /// Returns when it becomes active, and when it becomes inactive.
     pub fn active(&self) -> (Option<Timestamp>, Option<Timestamp>) {
-        let time = |key: &str| {
-            let (_, value) = self.rest.0.iter().find(|(name, _)| name.as_str() == key)?;
-            clock::utc(value.as_str()?)
-        };
-        (time("activation_time"), time("deactivation_time"))
+        let time = |time: &Option<At<UtcTime>>| time.as_ref().map(|time| time.value.0);
+        (time(&self.activation_time), time(&self.deactivation_time))
     }
 }
 

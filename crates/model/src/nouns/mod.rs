@@ -4,6 +4,7 @@
 
 pub mod audience;
 pub mod clock;
+pub mod condition;
 pub mod delay;
 pub mod device;
 pub mod field_path;
@@ -22,6 +23,7 @@ pub mod spelling;
 pub mod split;
 pub mod tagged;
 pub mod trigger;
+pub mod utc_time;
 pub mod variable;
 
 pub mod vocabulary;

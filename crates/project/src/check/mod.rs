@@ -101,6 +101,7 @@ pub(crate) static CHECKS: &[Check] = &[
     pipelines::DELAY,
     pipelines::TIMING,
     pipelines::LEVEL,
+    pipelines::WINDOW,
     pipelines::TRIGGER_TAG,
     pipelines::CIRCLE,
     pipelines::SAME_TRIGGER,

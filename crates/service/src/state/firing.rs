@@ -8,7 +8,7 @@ use pushplan_model::nouns::push::Push;
 use pushplan_model::source::Span;
 use serde_json::Value;
 
-use super::devices::Numbers;
+use super::devices::{Members, Numbers};
 use super::experiments::{SentExperiment, variant_of};
 use super::local::Local;
 use super::sending::{Outgoing, PushType};
@@ -89,12 +89,16 @@ impl App {
 
     /// Sends to the one device, if the pipeline still exists and is active.
     fn fire_outcome(&mut self, id: &str, outcome: usize, device: &str, now: Timestamp) {
-        let Some(pipeline) = self.pipelines.meaning.get(id).filter(|pipeline| pipeline.enabled) else { return };
+        let Some(pipeline) = self.pipelines.meaning.get(id).filter(|pipeline| pipeline.is_live(now)) else { return };
         let Some(one) = pipeline.outcome.get(outcome) else { return };
         if pipeline.constraint.is_some() && !pipeline.allows(&self.got_from(id, device), now) {
             return;
         }
         let (Some(kept), Some(number)) = (self.pipelines.table.get(id), self.devices.by_id(device)) else { return };
+        let members = Members { devices: &self.devices, segments: &self.segments.criteria, now };
+        if pipeline.condition.as_ref().is_some_and(|condition| !members.matches(&condition.0.value, number)) {
+            return;
+        }
         let push = match &kept.pipeline["outcome"] {
             Value::Array(outcomes) => outcomes[outcome]["push"].clone(),
             only => only["push"].clone(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use pushplan_model::audience::{self, Audience, Relation};
-use pushplan_model::kinds::{self, Parts, Spec};
+use pushplan_model::kinds::{self, Parts, Role, Spec};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::Selector;
 use pushplan_model::nouns::device::DeviceTypes;
@@ -114,6 +114,23 @@ impl Review<'_> {
     }
 }
 
+impl Review<'_> {
+    /// The effect of changed device types on those who meet the condition; `None` if they reach the same devices.
+    pub(super) fn between_devices(
+        &self,
+        change: &Change,
+        (old, new): (Option<&DeviceTypes>, Option<&DeviceTypes>),
+    ) -> Option<Relation> {
+        let reached = |side: Side, devices: Option<&DeviceTypes>| {
+            let all = self.audience_with(change, side, |role| role == Role::Condition);
+            let all = all.unwrap_or_else(|| Audience::of(&Selector::All, |_| None));
+            devices.map_or_else(|| all.clone(), |devices| all.clone().on(devices))
+        };
+        let relation = (old != new).then(|| audience::compare(&reached(Side::Before, old), &reached(Side::After, new)));
+        relation.filter(|relation| *relation != Relation::Same)
+    }
+}
+
 /// The effect of a change on the number of messages, by whether each side has all messages of the other.
 fn effect(new_has_old: bool, old_has_new: bool) -> Option<MessageClass> {
     match (new_has_old, old_has_new) {
@@ -126,17 +143,6 @@ fn effect(new_has_old: bool, old_has_new: bool) -> Option<MessageClass> {
 
 /// The fields with the active period of a pipeline.
 const ACTIVE: [&str; 2] = ["activation_time", "deactivation_time"];
-
-/// The effect of changed device types; `None` if they reach the same devices.
-pub(super) fn between_devices((old, new): (Option<&DeviceTypes>, Option<&DeviceTypes>)) -> Option<Relation> {
-    let reached = |devices: Option<&DeviceTypes>| {
-        let all = Audience::of(&Selector::All, |_| None);
-        devices.map_or_else(|| all.clone(), |devices| all.clone().on(devices))
-    };
-    let is_other = old != new;
-    let relation = is_other.then(|| audience::compare(&reached(old), &reached(new)));
-    relation.filter(|relation| *relation != Relation::Same)
-}
 
 fn changed_fields(old: &Value, new: &Value) -> Vec<FieldChange> {
     let one = |field: Field| FieldChange { old: as_text(field.old), new: as_text(field.new), path: field.path };
