@@ -42,10 +42,10 @@ shape! {
         /// Tags of which a device must have, or not have, at least one when the message is due. Otherwise it is not
         /// sent. Needs `api = "extended"`.
         condition: Option<TagCondition>,
-        /// When it becomes active, in UTC [default: at once]. Events before this time do not trigger it. Needs
+        /// When it becomes active, in UTC, such as 2026-12-01T09:00:00 [default: at once]. Events before this time do not trigger it. Needs
         /// `api = "extended"`.
         activation_time: Option<At<UtcTime>>,
-        /// When it becomes inactive, in UTC [default: never]. From then on, it sends nothing. Needs `api = "extended"`.
+        /// When it becomes inactive, in UTC, such as 2026-12-31T09:00:00 [default: never]. From then on, it sends nothing. Needs `api = "extended"`.
         deactivation_time: Option<At<UtcTime>>,
         ..rest known is_further
     }

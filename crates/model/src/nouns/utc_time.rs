@@ -49,7 +49,6 @@ impl JsonSchema for UtcTime {
         json_schema!({
             "description": "A time in UTC, such as 2026-12-01T09:00:00.",
             "type": "string",
-            "pattern": r"^\d{4}-\d\d-\d\d",
         })
     }
 }
