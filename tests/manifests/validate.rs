@@ -402,7 +402,6 @@ fn an_undescribed_field_is_called_refused_if_the_built_in_service_refuses_it() {
         (templates, "ios", false),
         (templates, "amazon", false),
         (templates, "windows_phone", true),
-        (&pipeline, "constraint", false),
         (&pipeline, "limits", true),
     ] {
         let folder = Folder::project(&manifest.replace("FIELD", field));

@@ -42,6 +42,7 @@ mod parts;
 mod past;
 mod pasted;
 mod people;
+mod pipeline_limits;
 mod proof;
 mod reach;
 mod reconcile;

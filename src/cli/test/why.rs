@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::play::Play;
 use crate::address::Address;
+use crate::audience;
 use crate::cases::{CaseLine, ExpectedMessage, Why};
 use crate::engine::stage::{Receipt, of_device};
 use crate::failure::Failure;
@@ -156,6 +157,12 @@ async fn not_set_off(play: &Play<'_>, from: &Address) -> Result<Reasons, Failure
         let group = trigger.group.as_ref().map_or(String::new(), |group| format!(" in the group {group}"));
         let how = if trigger.removed { "removed" } else { "added" };
         notes.push(format!("it waits for the tag {}{group} to be {how}", trigger.tag));
+    }
+    let declared = play.world.desired.resources.get(from);
+    let rules = declared.map(|declared| declared.spec.rules()).unwrap_or_default();
+    notes.extend(rules.iter().map(|rule| format!("it may have been kept back: {} {}", rule.label, rule.words)));
+    if let Some(condition) = play.parts(from, |audience| audience.role == Role::Condition) {
+        notes.push(format!("it may have been kept back: only {}", audience::words(condition)));
     }
     Ok(Reasons { notes, why: None })
 }

@@ -37,6 +37,7 @@ written! {
     "how-to/send-tests.md",
     "how-to/reach.md",
     "how-to/experiments.md",
+    "how-to/triggered-messages.md",
     "how-to/guards.md",
     "how-to/github.md",
     "how-to/gitlab.md",

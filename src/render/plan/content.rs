@@ -71,8 +71,12 @@ pub(super) fn is_told(change: &Change, path: &str) -> bool {
     let within = |at: &&str| beneath(path, at).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
     let is_time = path.ends_with("scheduled_time") || path.ends_with("schedule");
     let sets_off = path == "immediate_trigger" || path.starts_with("immediate_trigger.");
+    let is_rule = kinds::of(&change.address)
+        .rules
+        .iter()
+        .any(|key| path.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])));
     let runs = || change.desired.as_deref().or(before(change)).is_some_and(|spec| api.runs(spec).is_some());
-    api.audiences().iter().any(within) || is_time && runs() || sets_off
+    api.audiences().iter().any(within) || is_time && runs() || sets_off || is_rule
 }
 
 /// The rest of a path after a pointer that it begins with: `push.audience.or` is beneath `/push/audience`.

@@ -6,6 +6,7 @@ use super::PlanView;
 use crate::address::Address;
 use crate::plan::{Action, Change};
 use crate::render::layout::{Paint, Row, Words};
+use crate::review::{RuleChange, after, before};
 use crate::text::count;
 use crate::timing::{Collision, Times, words};
 
@@ -19,7 +20,9 @@ pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
     }
     let both = view.review.both_times(change);
     let (old, new) = (&both.old, &both.new);
-    let Some(shown) = new.first().or(old.first()) else { return set_off(view, change).into_iter().collect() };
+    let Some(shown) = new.first().or(old.first()) else {
+        return set_off(view, change).into_iter().chain(rules(view, change)).collect();
+    };
     let mut row = Row { lines: Vec::new(), ..Row::new("when", Words::default()) };
     // If all times are the same, they are shown once.
     let is_whole = old.is_empty() || new.is_empty() || both.each().all(|(was, is)| was.is_some() && is.is_some());
@@ -99,6 +102,23 @@ fn set_off(view: &PlanView, change: &Change) -> Option<Row> {
         (None, None) => return None,
     };
     Some(Row::new("when", words))
+}
+
+/// The fields that decide whether a triggered message is sent: `at most 1 push in 24 hours to one device`.
+fn rules(view: &PlanView, change: &Change) -> Vec<Row> {
+    let is_whole = before(change).is_none() || after(change).is_none();
+    let one = |rule: RuleChange| {
+        let words = match (rule.old, rule.new) {
+            (Some(old), Some(new)) if old == new => Words::new(&new),
+            (None, Some(only)) | (Some(only), None) if is_whole => Words::new(&only),
+            (old, new) => {
+                let side = |side: Option<String>| side.unwrap_or_else(|| "(none)".to_owned());
+                Words::default().paint(&side(old), Paint::Old).and(" → ").paint(&side(new), Paint::New)
+            }
+        };
+        Row::new(rule.label, words)
+    };
+    view.review.rules(change).into_iter().map(one).collect()
 }
 
 /// Other messages that the same people would get shortly before or after: the nearest one, and the number of others.

@@ -3,6 +3,7 @@
 mod explained;
 mod files;
 mod hostile;
+mod limited;
 mod played;
 mod variants;
 

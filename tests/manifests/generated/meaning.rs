@@ -260,6 +260,36 @@ fn trigger() -> impl Strategy<Value = Tree> {
     ]
 }
 
+/// The fields of a pipeline that the contract lacks.
+pub const FURTHER: [&str; 4] = ["constraint", "condition", "activation_time", "deactivation_time"];
+
+fn further() -> impl Strategy<Value = [Option<Tree>; 4]> {
+    let bare = |number: i64| Tree::Bare(number.to_string());
+    let time = || {
+        option::of((1_767_225_600_i64..1_830_297_600).prop_map(|second| {
+            let at = Timestamp::from_second(second).expect("a time");
+            let forms = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"];
+            Tree::Either(forms.map(|form| Tree::text(at.strftime(form).to_string())).into())
+        }))
+    };
+    let period = prop_oneof![
+        (1..73_i64).prop_map(|number| ("hours", number)),
+        (1..91_i64).prop_map(|number| ("days", number)),
+        Just(("lifetimes", 1)),
+    ];
+    let rate = (1..100_i64, period)
+        .prop_map(move |(pushes, (key, number))| map([("rate", map([("pushes", bare(pushes)), (key, bare(number))]))]));
+    let tag = (word(), any::<bool>(), any::<bool>()).prop_map(|(tag, is_grouped, is_negated)| {
+        let group = is_grouped.then(|| Tree::text("device"));
+        let negated = is_negated.then(|| Tree::Bare("true".to_owned()));
+        map([("tag", with(map([("tag_name", Tree::Text(tag))]), [("group", group), ("negated", negated)]))])
+    });
+    let condition = collection::vec(tag, 1..4).prop_map(|tags| Tree::Many(vec![map([("or", Tree::Set(tags))])]));
+    let constraint = collection::vec(rate, 1..3).prop_map(Tree::Many);
+    (option::of(constraint), option::of(condition), time(), time())
+        .prop_map(|(constraint, condition, from, until)| [constraint, condition, from, until])
+}
+
 /// A resource's own name, which may be left out where it is the key.
 fn named(field: &'static str, key: &str, name: Option<Tree>, tree: Tree) -> Tree {
     let optional = name.is_none();
@@ -303,17 +333,18 @@ fn resource() -> BoxedStrategy<Meant> {
     );
     let outcome = (option::of(delay()), push(Just(Tree::text("triggered"))))
         .prop_map(|(delay, push)| with(map([("push", push)]), [("delay", delay)]));
-    let pipeline =
-        (key(), option::of(text()), any::<bool>(), collection::vec(trigger(), 1..3), collection::vec(outcome, 1..3))
-            .prop_map(|(key, name, enabled, triggers, outcomes)| {
-                let tree = map([
-                    ("enabled", Tree::Bare(enabled.to_string())),
-                    ("immediate_trigger", Tree::Many(triggers)),
-                    ("outcome", Tree::Many(outcomes)),
-                ]);
-                let tree = named("name", &key, name, tree);
-                (key, tree)
-            });
+    let messages = (collection::vec(trigger(), 1..3), collection::vec(outcome, 1..3));
+    let pipeline = (key(), option::of(text()), any::<bool>(), messages, further()).prop_map(
+        |(key, name, enabled, (triggers, outcomes), further)| {
+            let tree = map([
+                ("enabled", Tree::Bare(enabled.to_string())),
+                ("immediate_trigger", Tree::Many(triggers)),
+                ("outcome", Tree::Many(outcomes)),
+            ]);
+            let tree = with(named("name", &key, name, tree), FURTHER.into_iter().zip(further));
+            (key, tree)
+        },
+    );
     let scheduled = (key(), option::of(text()), collection::vec(schedule(), 1..3), push(audience())).prop_map(
         |(key, name, schedules, push)| {
             let tree = named("name", &key, name, map([("schedule", Tree::Many(schedules)), ("push", push)]));

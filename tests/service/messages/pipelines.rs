@@ -290,3 +290,43 @@ async fn what_waits_is_called_off_for_that_device_alone() {
     assert!(service.got("a").is_empty());
     assert_eq!(service.shown("b"), ["Still there?"]);
 }
+
+#[tokio::test]
+async fn the_status_of_a_pipeline_follows_its_times() {
+    let service = Service::at(NOW).await;
+    let mut pipeline = on_tag(Some(3_600));
+    pipeline["activation_time"] = "2026-11-27T09:00:00".into();
+    pipeline["deactivation_time"] = "2026-11-27T12:00:00".into();
+    let url = created(&service, pipeline.clone()).await;
+    service.device("a", "ios").await;
+    for (at, status) in [("08:59:59", "pending"), ("09:00:00", "live"), ("11:59:59", "live"), ("12:00:00", "completed")]
+    {
+        service.move_clock(&format!("2026-11-27T{at}Z")).await;
+        assert_eq!(service.get(&url).await.expect(200)["pipeline"]["status"], status);
+        assert_eq!(service.get("/api/pipelines").await.expect(200)["pipelines"][0]["status"], status);
+        service.tag("a", "cart").await;
+        untag(&service, "a", "cart").await;
+    }
+    service.move_clock("2026-11-27T14:00:00Z").await;
+    assert_eq!(service.got("a").len(), 1, "the last one would have come after the end");
+    pipeline["enabled"] = false.into();
+    service.put(&url, pipeline).await.expect(200);
+    assert_eq!(service.get(&url).await.expect(200)["pipeline"]["status"], "disabled");
+}
+
+#[tokio::test]
+async fn a_field_that_the_contract_lacks_is_refused_at_level_documented() {
+    let service = Service::documented(NOW).await;
+    for (key, value) in [
+        ("constraint", json!([{ "rate": { "pushes": 1, "days": 1 } }])),
+        ("cancellation_trigger", json!({ "tag_added": "bought" })),
+        ("condition", json!([{ "or": [{ "tag": { "tag_name": "vip" } }] }])),
+        ("activation_time", json!("2027-01-01T00:00:00")),
+        ("deactivation_time", json!("2027-01-01T00:00:00")),
+    ] {
+        let mut pipeline = on_tag(None);
+        pipeline[key] = value;
+        let refused = service.post("/api/pipelines", pipeline).await.refusal(400);
+        assert!(refused.contains(&format!("unknown key `{key}`")), "{refused}");
+    }
+}

@@ -45,9 +45,9 @@ pub enum Mark {
 
 impl Review<'_> {
     /// The audiences of a change, each compared with the previous one. The audience of a pipeline is everyone who
-    /// triggers it, and is not shown.
+    /// triggers it and meets its condition. Without a condition, it is not shown.
     pub fn who(&self, change: &Change) -> Cow<'_, [Who]> {
-        if kinds::api(&change.address).audiences().is_empty() {
+        if !has_audience(change) {
             return Cow::Borrowed(&[]);
         }
         match self.known(change) {
@@ -59,7 +59,7 @@ impl Review<'_> {
     /// The effect of the change on each of these audiences; `None` if there is nothing to compare. Faster than
     /// describing them.
     pub fn effects(&self, change: &Change) -> Cow<'_, [Option<Relation>]> {
-        if kinds::api(&change.address).audiences().is_empty() {
+        if !has_audience(change) {
             return Cow::Borrowed(&[]);
         }
         let effects = || self.of_both(change, |old, new| self.compared(change, old, new));
@@ -114,12 +114,11 @@ impl Review<'_> {
         let key = key(change);
         match self.known(change) {
             Some(ChangeFacts { before, after, .. }) => {
-                let (before, after) = (before.read(change, Side::Before), after.read(change, Side::After));
-                tell(&meant(before, &key), &meant(after, &key))
+                both_meant((before.read(change, Side::Before), after.read(change, Side::After)), &key, tell)
             }
             None => {
                 let (before, after) = (resource(change, Side::Before), resource(change, Side::After));
-                tell(&meant(before.as_deref(), &key), &meant(after.as_deref(), &key))
+                both_meant((before.as_deref(), after.as_deref()), &key, tell)
             }
         }
     }
@@ -246,6 +245,27 @@ fn meant<'s>(spec: Option<&'s dyn Spec>, key: &'s At<String>) -> Vec<Meant<'s>> 
     spec.parts(&mut parts);
     let own = parts.audiences.iter().filter(|audience| audience.role != Role::Pipeline);
     own.map(|one| (&one.selector.value, one.devices.map(|devices| &devices.value))).collect()
+}
+
+/// Calls a function with the audiences of a resource before and after. If only one side of a pipeline has a condition,
+/// the other one has everyone who triggers it.
+fn both_meant<T>(
+    (before, after): (Option<&dyn Spec>, Option<&dyn Spec>),
+    key: &At<String>,
+    tell: impl FnOnce(&[Meant], &[Meant]) -> T,
+) -> T {
+    let (mut old, mut new) = (meant(before, key), meant(after, key));
+    if before.and(after).is_some() && old.is_empty() != new.is_empty() {
+        let missing = if old.is_empty() { &mut old } else { &mut new };
+        missing.push((&Selector::All, None));
+    }
+    tell(&old, &new)
+}
+
+/// Whether resources of this kind can have an audience that is shown.
+fn has_audience(change: &Change) -> bool {
+    let kind = kinds::of(&change.address);
+    !kind.api.audiences().is_empty() || kind.rules.contains(&"condition")
 }
 
 /// A tree with the same mark on all lines.

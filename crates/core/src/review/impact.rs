@@ -44,7 +44,7 @@ pub use verdict::VerdictSentence;
 
 use class::class;
 use sides::{Messages, other_fields};
-use triggered::{Triggered, between_devices, unread_fields};
+use triggered::{Triggered, unread_fields};
 
 /// A changed message, as recipients see it.
 #[derive(Clone, Debug)]
@@ -67,6 +67,8 @@ pub struct MessageChange {
     pub times: Vec<(Option<Times>, Option<Times>)>,
     /// Whether a condition for sending it changes, other than its trigger.
     pub is_conditional: bool,
+    /// The effect of its limits and cancellations on how often it is sent: more, fewer or different.
+    pub held: Option<MessageClass>,
     /// The events that trigger it, before and after.
     pub trigger: (Option<String>, Option<String>),
     /// The times in zones where it is newly sent in quiet hours: `Sydney 01:00 Sat`.
@@ -217,7 +219,7 @@ impl Review<'_> {
             _ => MessageFate::Changed,
         };
         let is_both = was.is_some() && is.is_some();
-        let conditions = triggered.conditions.iter().filter(|_| is_both).cloned();
+        let conditions = triggered.conditions.iter().chain(&triggered.rules).filter(|_| is_both).cloned();
         let text = TextChange {
             old: was.map(|at| old.texts[at].clone()),
             new: is.map(|at| new.texts[at].clone()),
@@ -233,7 +235,8 @@ impl Review<'_> {
         let times = self.message_times(change, (was, is), variant.is_some());
         let trigger = triggered.words.clone();
         let reached = triggered.reach.filter(|_| is_both);
-        let is_conditional = is_both && !triggered.conditions.is_empty();
+        let held = triggered.held.filter(|_| is_both);
+        let is_conditional = is_both && (!triggered.conditions.is_empty() || held == Some(MessageClass::Different));
         let (was_delayed, is_delayed) = (old.delay(was), new.delay(is));
         let is_delayed_otherwise = is_both && was_delayed != is_delayed;
         let trigger = (
@@ -243,9 +246,10 @@ impl Review<'_> {
         let is_news = fate == MessageFate::New || reached.is_some() || is_delayed_otherwise;
         let any_hour = self.plan.told.quiet.filter(|_| is_news && trigger.1.is_some());
         let devices = || Some((old.devices.get(was?)?.as_ref(), new.devices.get(is?)?.as_ref()));
-        let on_devices = trigger.0.as_ref().and(trigger.1.as_ref()).and_then(|_| between_devices(devices()?));
+        let on_devices =
+            trigger.0.as_ref().and(trigger.1.as_ref()).and_then(|_| self.between_devices(change, devices()?));
         let mut audience = self.audience_change(change, fate);
-        audience.relation = audience.relation.or(on_devices);
+        audience.relation = on_devices.or(audience.relation);
         let quiet = self.newly_quiet(change, (was, is), variant.is_some(), audience.is_loosened);
         let [was_content, is_content] = [was.map(|at| &old.contents[at]), is.map(|at| &new.contents[at])];
         let new_hosts = self.used_hosts.new_in(self.plan, was_content, is_content);
@@ -254,7 +258,7 @@ impl Review<'_> {
         let occurrences = (fate == MessageFate::Changed).then_some(occurrences);
         let links = (!new_hosts.is_empty()).then_some(MessageClass::NewHost);
         let other = is_conditional.then_some(MessageClass::Different);
-        let triggered = reached.into_iter().chain(other).min();
+        let triggered = reached.into_iter().chain(held).chain(other).min();
         let shares = VariantShares::of((old, new), (was, is));
         let shared = shares.and_then(|shares| shares.class());
         let class = class(fate, &audience, triggered, is_moved, text.is_changed, !quiet.is_empty(), occurrences);
@@ -279,6 +283,7 @@ impl Review<'_> {
             content,
             times,
             is_conditional,
+            held,
             trigger,
             quiet,
             any_hour,

@@ -11,6 +11,7 @@ mod outdated;
 mod pairs;
 pub mod prose;
 mod renamed;
+mod rules;
 mod times;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -38,6 +39,7 @@ pub use impact::{
 };
 pub use pairs::{Pair, pairs};
 pub use renamed::{RenamedVariable, renamed_variables, with_renamed};
+pub use rules::RuleChange;
 pub use times::BothTimes;
 
 /// The state before or after a plan.

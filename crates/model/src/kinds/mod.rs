@@ -20,7 +20,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 pub use census::{Census, Counted};
-pub use parts::{Audience, Parts, ReadableText, Role, Sending, TagUse};
+pub use parts::{Audience, Parts, ReadableText, Role, SendRule, Sending, TagUse};
 pub use remote::{
     Api, Belonging, Create, Delete, Firing, Found, Lifecycle, Read, Remote, Runs, Tagging, Update, Whose,
 };
@@ -42,6 +42,9 @@ pub trait Resource: Serialize + Decode + JsonSchema + Clone + PartialEq + Debug 
     /// Keys of maps that may also be written as a list of them.
     const ONE_OR_MANY: &'static [&'static str] = &[];
 
+    /// The fields that `rules` describes in words.
+    const RULES: &'static [&'static str] = &[];
+
     /// Fills in what the resource's key implies: a name that was left out.
     fn settle(&mut self, key: &At<String>);
 
@@ -62,6 +65,11 @@ pub trait Resource: Serialize + Decode + JsonSchema + Clone + PartialEq + Debug 
     fn pushes(&mut self) -> Vec<&mut At<Push>> {
         Vec::new()
     }
+
+    /// Describes the fields that decide whether and when a triggered message is sent.
+    fn rules(&self) -> Vec<SendRule> {
+        Vec::new()
+    }
 }
 
 /// The name that identifies a resource on the service, and its position.
@@ -77,6 +85,7 @@ pub trait Spec: Any + Debug + Send + Sync {
     fn held(&self) -> Vec<(&'static str, &At<Name>)>;
     fn parts<'r>(&'r self, parts: &mut Parts<'r>);
     fn pushes(&mut self) -> Vec<&mut At<Push>>;
+    fn rules(&self) -> Vec<SendRule>;
     /// Returns the canonical form, which is the same for every spelling.
     fn canonical(&self) -> serde_json::Value;
     /// Returns the canonical form with its fields in the order of their declaration.
@@ -97,6 +106,9 @@ impl<R: Remote> Spec for R {
     }
     fn pushes(&mut self) -> Vec<&mut At<Push>> {
         Resource::pushes(self)
+    }
+    fn rules(&self) -> Vec<SendRule> {
+        Resource::rules(self)
     }
     fn canonical(&self) -> serde_json::Value {
         serde_json::to_value(self).expect("a resource has text keys only")
@@ -127,6 +139,8 @@ pub struct Kind {
     pub noun: &'static str,
     pub purpose: &'static str,
     pub one_or_many: &'static [&'static str],
+    /// The fields that decide whether and when a triggered message is sent.
+    pub rules: &'static [&'static str],
     pub decode: Decoder,
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     /// The operations that the service's API supports.
@@ -140,6 +154,7 @@ impl Kind {
             noun: R::NOUN,
             purpose: R::PURPOSE,
             one_or_many: R::ONE_OR_MANY,
+            rules: R::RULES,
             decode: decode::<R>,
             schema: schema::<R>,
             api: &const { remote::Row::<R>(PhantomData) },

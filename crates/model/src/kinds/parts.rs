@@ -9,6 +9,7 @@ use crate::nouns::device::DeviceTypes;
 use crate::nouns::message::Message;
 use crate::nouns::notification::Notification;
 use crate::nouns::push::{Campaigns, Push};
+use crate::nouns::rate::Rate;
 use crate::nouns::schedule::Schedule;
 use crate::nouns::split::Split;
 use crate::nouns::trigger::Trigger;
@@ -41,11 +42,26 @@ pub struct Parts<'r> {
     pub delays: Vec<Delay>,
     /// When it becomes active, and when it becomes inactive.
     pub active: (Option<Timestamp>, Option<Timestamp>),
+    /// How many messages a device gets at most.
+    pub rates: Vec<Rate>,
+    /// The events that cancel messages which wait for their delay.
+    pub cancelled_by: Vec<&'r Trigger>,
     /// Further conditions of the trigger, which are passed through unchanged.
     pub conditions: Option<&'r Rest>,
     pub tags: Vec<TagUse<'r>>,
     /// Statements about a device, by the group of tags that the service derives from it.
     pub properties: Vec<(&'static Group, &'r At<String>)>,
+}
+
+/// A field that decides whether and when a triggered message is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SendRule {
+    /// Its key: `constraint`.
+    pub field: &'static str,
+    /// The label of its row in a plan.
+    pub label: &'static str,
+    /// Its effect: `at most 1 push in 24 hours to one device`.
+    pub words: String,
 }
 
 /// An audience, with its device types.
@@ -66,6 +82,8 @@ pub enum Role {
     Push,
     /// The recipients of a pipeline's messages.
     Pipeline,
+    /// A condition on the recipients of a pipeline's messages.
+    Condition,
 }
 
 /// A text that people read.
@@ -117,6 +135,8 @@ impl<'r> Parts<'r> {
             triggers: vec![],
             delays: vec![],
             active: (None, None),
+            rates: vec![],
+            cancelled_by: vec![],
             conditions: None,
             tags: vec![],
             properties: vec![],

@@ -1,18 +1,23 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::remote::{Firing, Found, Lifecycle, Read, TagTrigger, canonical, id_in, last_part, text, time};
-use super::{Create, Delete, Parts, Remote, Resource, Role, Update, remote};
+use super::remote::{self, Firing, Found, Lifecycle, Read, TagTrigger, canonical, id_in, last_part, time};
+use super::{Audience, Create, Delete, Parts, Remote, Resource, Role, SendRule, Update};
 use crate::codes::{self, Limit};
 use crate::exchange::{Answer, BadAnswer, Request, part};
 use crate::node::{At, Shared, shape};
 use crate::nouns::clock;
+use crate::nouns::condition::TagCondition;
 use crate::nouns::delay::Delay;
 use crate::nouns::device::DeviceType;
 use crate::nouns::level::Level;
 use crate::nouns::many::Many;
 use crate::nouns::push::{Push, TriggeredPush};
+use crate::nouns::rate::Constraint;
 use crate::nouns::trigger::Trigger;
+use crate::nouns::utc_time::UtcTime;
+use crate::source::Span;
+use crate::text;
 
 shape! {
     /// A message that is sent by itself when something happens.
@@ -29,13 +34,26 @@ shape! {
         /// An alternative to `outcome.delay` that the live service also accepts. The published API does not describe it.
         #[serde(skip)]
         timing: Option<Timing>,
+        /// How many of its messages one device gets at most. Messages beyond a limit are not sent. Needs
+        /// `api = "extended"`.
+        constraint: Option<Many<At<Constraint>>>,
+        /// The events that cancel messages which wait for their delay. Needs `api = "extended"`.
+        cancellation_trigger: Option<Many<At<Trigger>>>,
+        /// Tags of which a device must have, or not have, at least one when the message is due. Otherwise it is not
+        /// sent. Needs `api = "extended"`.
+        condition: Option<TagCondition>,
+        /// When it becomes active, in UTC, such as 2026-12-01T09:00:00 [default: at once]. Events before this time do not trigger it. Needs
+        /// `api = "extended"`.
+        activation_time: Option<At<UtcTime>>,
+        /// When it becomes inactive, in UTC, such as 2026-12-31T09:00:00 [default: never]. From then on, it sends nothing. Needs `api = "extended"`.
+        deactivation_time: Option<At<UtcTime>>,
         ..rest known is_further
     }
 }
 
-/// Whether a pipeline may have this further key on the built-in service, which stores it without effect.
-pub fn is_further(key: &str) -> bool {
-    ["constraint", "condition"].contains(&key)
+/// Whether a pipeline may have this further key on the built-in service.
+pub fn is_further(_: &str) -> bool {
+    false
 }
 
 shape! {
@@ -69,10 +87,13 @@ impl Resource for Pipeline {
     const KEY: &'static str = "pipelines";
     const NOUN: &'static str = "pipeline";
     const PURPOSE: &'static str = "A message that is sent when a tag is added or the app is first opened.";
-    const ONE_OR_MANY: &'static [&'static str] = &["immediate_trigger", "outcome"];
+    const ONE_OR_MANY: &'static [&'static str] = &["immediate_trigger", "outcome", "cancellation_trigger"];
+    const RULES: &'static [&'static str] = &["constraint", "cancellation_trigger", "condition"];
 
     fn settle(&mut self, key: &At<String>) {
         self.name.get_or_insert_with(|| key.clone());
+        self.constraint = self.constraint.take().filter(|limits| !limits.is_empty());
+        self.cancellation_trigger = self.cancellation_trigger.take().filter(|triggers| !triggers.is_empty());
         if let Some(timing) = self.timing.take() {
             let delay = &timing.delay.seconds;
             for outcome in &mut self.outcome.0 {
@@ -89,26 +110,64 @@ impl Resource for Pipeline {
         parts.triggers.extend(self.immediate_trigger.iter().map(|trigger| &trigger.value));
         parts.active = self.active();
         parts.conditions = Some(&self.rest);
+        parts.rates = self.constraint.iter().flatten().map(|limit| limit.rate.value).collect();
+        parts.cancelled_by = self.cancellation_trigger.iter().flatten().map(|trigger| &trigger.value).collect();
         parts.each = "outcome";
         for outcome in &self.outcome {
             parts.delays.push(outcome.delay.as_ref().map_or(Delay(0), |delay| delay.value));
             parts.push(&outcome.push.0, Role::Pipeline);
+        }
+        if let Some(TagCondition(selector)) = &self.condition {
+            parts.audiences.push(Audience { selector, devices: None, role: Role::Condition });
         }
     }
 
     fn pushes(&mut self) -> Vec<&mut At<Push>> {
         self.outcome.0.iter_mut().map(|outcome| &mut outcome.push.0).collect()
     }
+
+    fn rules(&self) -> Vec<SendRule> {
+        let limits: Vec<String> =
+            self.constraint.iter().flatten().map(|limit| format!("{} to one device", limit.rate.value)).collect();
+        let mut events: Vec<String> =
+            self.cancellation_trigger.iter().flatten().map(|trigger| trigger.happens()).collect();
+        // Their order has no meaning.
+        events.sort_unstable();
+        let limit = (!limits.is_empty()).then(|| SendRule {
+            field: "constraint",
+            label: "limit",
+            words: text::all_of(&limits),
+        });
+        let cancelled = (!events.is_empty()).then(|| SendRule {
+            field: "cancellation_trigger",
+            label: "cancelled",
+            words: format!("when {}, before it is sent", text::any_of(&events)),
+        });
+        limit.into_iter().chain(cancelled).collect()
+    }
 }
 
 impl Pipeline {
-    /// Returns when it becomes active, and when it becomes inactive. The contract describes neither.
+    /// Returns the fields that the contract lacks, each with a position.
+    pub fn further(&self) -> Vec<(&'static str, Span)> {
+        let constraint = self.constraint.iter().flatten().next().map(|first| first.span);
+        let cancelled = self.cancellation_trigger.iter().flatten().next().map(|first| first.span);
+        let condition = self.condition.as_ref().map(|condition| condition.0.span);
+        let time = |time: &Option<At<UtcTime>>| time.as_ref().map(|time| time.span);
+        let found = [
+            ("constraint", constraint),
+            ("cancellation_trigger", cancelled),
+            ("condition", condition),
+            ("activation_time", time(&self.activation_time)),
+            ("deactivation_time", time(&self.deactivation_time)),
+        ];
+        found.into_iter().filter_map(|(key, span)| Some((key, span?))).collect()
+    }
+
+    /// Returns when it becomes active, and when it becomes inactive.
     pub fn active(&self) -> (Option<Timestamp>, Option<Timestamp>) {
-        let time = |key: &str| {
-            let (_, value) = self.rest.0.iter().find(|(name, _)| name.as_str() == key)?;
-            clock::utc(value.as_str()?)
-        };
-        (time("activation_time"), time("deactivation_time"))
+        let time = |time: &Option<At<UtcTime>>| time.as_ref().map(|time| time.value.0);
+        (time(&self.activation_time), time(&self.deactivation_time))
     }
 }
 
@@ -137,7 +196,7 @@ impl Remote for Pipeline {
 
     fn found(object: &Value) -> Option<Found> {
         let id = object["uid"].as_str().map(str::to_owned).or_else(|| object["url"].as_str().map(last_part))?;
-        let name = text(&object["name"]);
+        let name = remote::text(&object["name"]);
         let stamp = object["last_modified_time"].as_str().map(str::to_owned);
         let is_own = |(key, value): &(&String, &Value)| !ADDED.contains(&key.as_str()) && !value.is_null();
         let fields = object.as_object().into_iter().flatten().filter(is_own);
@@ -206,8 +265,8 @@ fn tag_trigger(trigger: &Value) -> Option<TagTrigger> {
     [("tag_added", false), ("tag_removed", true)].into_iter().find_map(|(key, removed)| match trigger.get(key)? {
         Value::String(tag) => Some(TagTrigger { removed, tag: tag.clone(), group: None }),
         Value::Object(tag) => {
-            let group = tag.get("group").filter(|group| !group.is_null()).map(text);
-            Some(TagTrigger { removed, tag: text(tag.get("tag")?), group })
+            let group = tag.get("group").filter(|group| !group.is_null()).map(remote::text);
+            Some(TagTrigger { removed, tag: remote::text(tag.get("tag")?), group })
         }
         _ => None,
     })

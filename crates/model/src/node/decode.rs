@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::key_names::{meant, near_name};
+use super::key_names::{meant, near_or_missing};
 use super::levels::{self, Below};
 use super::{At, MapEntry, Node, Plain, Tree};
 use crate::codes;
@@ -229,11 +229,20 @@ impl<'n> Fields<'n> {
 
     /// Whether an unknown key was probably meant to be this one.
     fn is_misspelt(&self, name: &str) -> bool {
-        let stands_in = |entry: &MapEntry| match meant(&entry.key, self.known) {
+        let missing = self.missing();
+        let stands_in = |entry: &MapEntry| match near_or_missing(&entry.key, self.known, &missing)
+            .or_else(|| meant(&entry.key, self.known))
+        {
             Some(near) => near == name,
             None => (self.below)().iter().any(|field| field.name == name && field.keys.contains(&entry.key.as_str())),
         };
         self.known.contains(&name) && self.unknown(self.known, false).any(stands_in)
+    }
+
+    /// Returns the required keys that the map lacks.
+    fn missing(&self) -> Vec<&'static str> {
+        let fields = (self.below)().into_iter();
+        fields.filter(|field| field.required && self.entry(field.name).is_none()).map(|field| field.name).collect()
     }
 
     pub fn entry(&self, name: &str) -> Option<&'n MapEntry> {
@@ -297,8 +306,8 @@ impl<'n> Fields<'n> {
                 reader.report(levels::too_low(entry));
                 continue;
             }
-            if near_name(&entry.key, known).is_some() {
-                reader.report(unknown_key(entry, known));
+            if let Some(near) = near_or_missing(&entry.key, known, &self.missing()) {
+                reader.report(unknown_key(entry, &[near]));
                 continue;
             }
             reader.report(undescribed(entry, accepts(&entry.key)));

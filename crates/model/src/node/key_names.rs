@@ -2,6 +2,12 @@
 
 use crate::text;
 
+/// Returns the known key of which an unknown one is a part. If there are several, a required one that is missing is
+/// meant: `trigger` is `immediate_trigger`, not `cancellation_trigger`.
+pub(super) fn near_or_missing<'k>(key: &str, known: &[&'k str], missing: &[&'k str]) -> Option<&'k str> {
+    near_name(key, known).or_else(|| text::with_part(key, missing.iter().copied()))
+}
+
 /// Returns the known key that an unknown one was probably meant to be: a similar one, one without a space after its
 /// colon, or one that shares a part with it.
 pub(super) fn meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {

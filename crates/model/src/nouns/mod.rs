@@ -4,6 +4,7 @@
 
 pub mod audience;
 pub mod clock;
+pub mod condition;
 pub mod delay;
 pub mod device;
 pub mod field_path;
@@ -15,12 +16,14 @@ pub mod on_drift;
 pub mod placeholder;
 pub mod push;
 pub mod quiet;
+pub mod rate;
 pub mod recipient;
 pub mod schedule;
 pub mod spelling;
 pub mod split;
 pub mod tagged;
 pub mod trigger;
+pub mod utc_time;
 pub mod variable;
 
 pub mod vocabulary;

@@ -21,7 +21,8 @@ fn collect<'s>(value: &'s Value, found: &mut BTreeSet<&'s str>) {
             let is_device = fields.get("group").is_none_or(|group| group.is_null() || group == DEVICE);
             for (name, value) in fields {
                 match name.as_str() {
-                    "tag" if is_device => words(value, found),
+                    "tag" if value.is_object() => collect(value, found),
+                    "tag" | "tag_name" if is_device => words(value, found),
                     "tag_added" | "tag_removed" if !value.is_object() => words(value, found),
                     _ => collect(value, found),
                 }
@@ -49,8 +50,9 @@ mod tests {
         let spec = json!({
             "audience": {"and": [{"tag": ["a", "b"]}, {"not": {"tag": "c", "group": "device"}}, {"tag": "no", "group": "crm"}]},
             "immediate_trigger": {"tag_added": "d"},
+            "condition": [{"or": [{"tag": {"tag_name": "f"}}, {"tag": {"tag_name": "no", "group": "crm"}}]}],
             "cancellation_trigger": [{"tag_removed": {"tag": "e"}}, {"tag_added": {"tag": "no", "group": "crm"}}],
         });
-        assert_eq!(tags(&spec).into_iter().collect::<Vec<_>>(), ["a", "b", "c", "d", "e"]);
+        assert_eq!(tags(&spec).into_iter().collect::<Vec<_>>(), ["a", "b", "c", "d", "e", "f"]);
     }
 }

@@ -100,6 +100,8 @@ pub(crate) static CHECKS: &[Check] = &[
     pipelines::AUDIENCE,
     pipelines::DELAY,
     pipelines::TIMING,
+    pipelines::LEVEL,
+    pipelines::WINDOW,
     pipelines::TRIGGER_TAG,
     pipelines::CIRCLE,
     pipelines::SAME_TRIGGER,

@@ -89,6 +89,39 @@ fn timing(_: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
+/// Fields that the contract lacks.
+pub(crate) const LEVEL: Check = Check { codes: &[&codes::PL107], run: CheckScope::Each(level) };
+
+fn level(subject: &Subject, one: &Dissected, findings: &mut Findings) {
+    let Some(pipeline) = of_kind::<Pipeline>(&*one.declared.spec).filter(|_| subject.is_documented()) else { return };
+    for (key, span) in pipeline.further() {
+        findings.push(
+            Finding::new(&codes::PL107, span, format!("`{key}` cannot be sent to this target"))
+                .label("the contract does not have it")
+                .help(format!("remove `{key}`, or set `api = \"extended\"` if the service supports it")),
+        );
+    }
+}
+
+/// A pipeline that becomes inactive before it becomes active.
+pub(crate) const WINDOW: Check = Check { codes: &[&codes::PL109], run: CheckScope::Each(window) };
+
+fn window(_: &Subject, one: &Dissected, findings: &mut Findings) {
+    let Some(pipeline) = of_kind::<Pipeline>(&*one.declared.spec) else { return };
+    let Some((from, until)) = pipeline.activation_time.as_ref().zip(pipeline.deactivation_time.as_ref()) else {
+        return;
+    };
+    if until.value <= from.value {
+        findings.push(
+            Finding::new(&codes::PL109, until.span, "the pipeline becomes inactive before it becomes active")
+                .label("not after `activation_time`")
+                .related(from.span, "active from here on")
+                .note("it would never send anything")
+                .help("write a later `deactivation_time`, or turn the pipeline off with `enabled: false`"),
+        );
+    }
+}
+
 /// A trigger on a tag that nothing adds, so it never fires.
 pub(crate) const TRIGGER_TAG: Check = Check { codes: &[&codes::PL103], run: CheckScope::All(trigger_tag) };
 

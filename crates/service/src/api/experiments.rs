@@ -198,7 +198,7 @@ fn page(app: &App, request: &Request, part: Option<bool>) -> Answered {
     let limit = request.number("limit", PAGE, PAGE)?.max(1);
     let offset = request.number("offset", 0, usize::MAX)?;
     let total = app.experiments.len(part);
-    let lines = app.experiments.newest(part, offset, limit, |id, kept| record(id, kept).to_string());
+    let lines = app.experiments.newest(part, offset, limit, |id, kept| record(id, kept).to_string(), |_| false);
     let next = offset.saturating_add(limit);
     let mut fields = json!({ "ok": true, "count": lines.len(), "total_count": total });
     if next < total {

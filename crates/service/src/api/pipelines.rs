@@ -1,9 +1,10 @@
 //! Automated messages.
 
+use jiff::Timestamp;
 use pushplan_model::kinds::is_further;
 use pushplan_model::node::{Node, Tree};
 use pushplan_model::nouns::audience::Selector;
-use pushplan_model::nouns::clock::utc;
+use pushplan_model::nouns::level::Level;
 use serde_json::{Value, json};
 
 use super::push::{at_least_one, complete, valid};
@@ -12,13 +13,20 @@ use crate::answer::{Answer, Answered, Refusal, new_id};
 use crate::request::{Body, Call, Request, RequestBody};
 use crate::state::{App, Due, Pipeline, SentPipeline, iso};
 
+/// The fields that the contract lacks.
+const FURTHER: [&str; 5] = ["constraint", "cancellation_trigger", "condition", "activation_time", "deactivation_time"];
+
 /// The largest page of a list.
 const PAGE: usize = 100;
 
 pub fn create(request: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
     let pipelines: Vec<_> = read_all(sent)?.into_iter().map(|accepted| (new_id(), accepted)).collect();
+    let further = pipelines.iter().find_map(|(_, accepted)| accepted.further());
     let urls: Vec<String> = pipelines.iter().map(|(id, _)| url(id, request)).collect();
     Ok(Box::new(move |app, call| {
+        if let Some(key) = further.filter(|_| call.level < Level::Extended) {
+            return Err(Refusal::unknown_key(key));
+        }
         for (id, Accepted { pipeline, meaning }) in pipelines {
             let kept = Pipeline { pipeline, created: call.now, modified: call.now };
             app.pipelines.put(&mut app.journal, &id, kept, meaning);
@@ -43,8 +51,9 @@ pub fn list(app: &App, call: &Call) -> Answered {
     let limit = call.request.number("limit", PAGE, PAGE)?.max(1);
     let offset = call.request.number("offset", 0, usize::MAX)?;
     let table = &app.pipelines.table;
-    let line = |id: &str, kept: &Pipeline| paging::after_origin(&path(id), &record(id, kept));
-    let lines = table.newest(enabled, offset, limit, line);
+    let line = |id: &str, kept: &Pipeline| paging::after_origin(&path(id), &record(app, id, kept, call.now));
+    let is_timed = |id: &str| app.pipelines.meaning.get(id).is_some_and(SentPipeline::is_timed);
+    let lines = table.newest(enabled, offset, limit, line, is_timed);
     let mut fields = json!({ "ok": true });
     let next = offset.saturating_add(limit);
     if next < table.len(enabled) {
@@ -57,7 +66,7 @@ pub fn list(app: &App, call: &Call) -> Answered {
 pub fn get(app: &App, call: &Call) -> Answered {
     let id = call.request.param(0);
     let kept = app.pipelines.table.get(id).ok_or_else(unknown)?;
-    let mut record = record(id, kept);
+    let mut record = record(app, id, kept, call.now);
     record["url"] = url(id, call.request).into();
     Ok(Answer::ok(200, json!({ "pipeline": record })))
 }
@@ -92,6 +101,13 @@ struct Accepted {
     meaning: SentPipeline,
 }
 
+impl Accepted {
+    /// Returns the first key that the contract lacks, and that the level extended has.
+    fn further(&self) -> Option<&'static str> {
+        FURTHER.into_iter().find(|key| self.pipeline.get(key).is_some())
+    }
+}
+
 fn read_all(sent: &RequestBody) -> Result<Vec<Accepted>, Refusal> {
     let body = sent.json()?;
     let nodes = body.each();
@@ -119,11 +135,6 @@ fn read(body: &Body, node: &Node, path: &str) -> Result<Accepted, Refusal> {
             return Err(Refusal::invalid_at(&format!("{place}.delay"), "a delay cannot be negative"));
         }
     }
-    for (key, time) in [("activation_time", &sent.activation_time), ("deactivation_time", &sent.deactivation_time)] {
-        if let Some(time) = time.as_ref().filter(|time| utc(time).is_none()) {
-            return Err(Refusal::invalid_at(key, format!("`{time}` is not a time such as 2026-11-27T09:00:00")));
-        }
-    }
     if sent.timing.as_ref().is_some_and(|timing| timing.delay.seconds.value.0 < 0) {
         return Err(Refusal::invalid_at(&format!("{path}timing.delay.seconds"), "a delay cannot be negative"));
     }
@@ -139,13 +150,13 @@ fn url(id: &str, request: &Request) -> String {
 }
 
 /// Returns a pipeline as answers show it, except for its URL, which depends on how the client called the service.
-fn record(id: &str, kept: &Pipeline) -> Value {
+fn record(app: &App, id: &str, kept: &Pipeline, now: Timestamp) -> Value {
     let mut record = kept.pipeline.clone();
     if let Some(fields) = record.as_object_mut() {
         fields.remove("url");
     }
     record["uid"] = id.into();
-    record["status"] = if kept.is_enabled() { "live" } else { "disabled" }.into();
+    record["status"] = app.pipelines.meaning.get(id).map(|pipeline| pipeline.status(now)).into();
     record["creation_time"] = iso(kept.created).into();
     record["last_modified_time"] = iso(kept.modified).into();
     record

@@ -8,7 +8,7 @@ use pushplan_model::nouns::push::Push;
 use pushplan_model::source::Span;
 use serde_json::Value;
 
-use super::devices::Numbers;
+use super::devices::{Members, Numbers};
 use super::experiments::{SentExperiment, variant_of};
 use super::local::Local;
 use super::sending::{Outgoing, PushType};
@@ -93,9 +93,16 @@ impl App {
 
     /// Sends to the one device, if the pipeline still exists and is active.
     fn fire_outcome(&mut self, id: &str, outcome: usize, device: &str, now: Timestamp) {
-        let Some(pipeline) = self.pipelines.meaning.get(id).filter(|pipeline| pipeline.enabled) else { return };
+        let Some(pipeline) = self.pipelines.meaning.get(id).filter(|pipeline| pipeline.is_live(now)) else { return };
         let Some(one) = pipeline.outcome.get(outcome) else { return };
+        if pipeline.constraint.is_some() && !pipeline.allows(&self.got_from(id, device), now) {
+            return;
+        }
         let (Some(kept), Some(number)) = (self.pipelines.table.get(id), self.devices.by_id(device)) else { return };
+        let members = Members { devices: &self.devices, segments: &self.segments.criteria, now };
+        if pipeline.condition.as_ref().is_some_and(|condition| !members.matches(&condition.0.value, number)) {
+            return;
+        }
         let push = match &kept.pipeline["outcome"] {
             Value::Array(outcomes) => outcomes[outcome]["push"].clone(),
             only => only["push"].clone(),
@@ -107,6 +114,15 @@ impl App {
         if self.devices.device(number).is_some_and(|device| out.reaches(device)) {
             self.send(&out, [number], now);
         }
+    }
+
+    /// Returns when a device got messages of a pipeline.
+    fn got_from(&self, pipeline: &str, device: &str) -> Vec<Timestamp> {
+        let prefix = format!("{device}/");
+        let own = self.receipts.from(&prefix).take_while(|(key, _)| key.starts_with(&prefix));
+        let is_of_it =
+            |push_id: &str| self.sent.get(push_id).is_some_and(|sent| sent.group_id.as_deref() == Some(pipeline));
+        own.filter(|(_, receipt)| is_of_it(&receipt.push_id)).map(|(_, receipt)| receipt.time).collect()
     }
 
     /// Returns the devices of an audience; for a local time, only those whose clocks show it.

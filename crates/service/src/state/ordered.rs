@@ -60,16 +60,23 @@ impl<T: Serialize + DeserializeOwned> Ordered<T> {
         ids.filter_map(|id| self.table.line(id, |placed| write(id, &placed.value))).collect()
     }
 
-    /// Returns the lines of a page that begins `offset` items before the newest, newest first.
+    /// Returns the lines of a page that begins `offset` items before the newest, newest first. A line that changes with
+    /// the time is created each time.
     pub fn newest(
         &self,
         part: Option<bool>,
         offset: usize,
         limit: usize,
         write: impl Fn(&str, &T) -> String,
+        changes: impl Fn(&str) -> bool,
     ) -> Vec<Cow<'_, str>> {
         let end = self.len(part).saturating_sub(offset);
-        let mut lines = self.lines(part, end.saturating_sub(limit)..end, write);
+        let ids = self.ranked(part).range(end.saturating_sub(limit)..end).into_iter();
+        let line = |id: &str| match changes(id) {
+            true => Some(Cow::Owned(write(id, self.get(id)?))),
+            false => self.table.line(id, |placed| write(id, &placed.value)),
+        };
+        let mut lines: Vec<Cow<'_, str>> = ids.filter_map(line).collect();
         lines.reverse();
         lines
     }

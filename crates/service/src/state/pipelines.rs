@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan_model::node::{At, shape};
-use pushplan_model::nouns::clock::utc;
+use pushplan_model::nouns::condition::TagCondition;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::many::Many;
 use pushplan_model::nouns::push::Push;
+use pushplan_model::nouns::rate::Constraint;
 use pushplan_model::nouns::trigger::Trigger;
+use pushplan_model::nouns::utc_time::UtcTime;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -34,11 +36,15 @@ shape! {
         /// Another place for the delay.
         timing: Option<SentTiming>,
         /// When it becomes active.
-        activation_time: Option<At<String>>,
+        activation_time: Option<At<UtcTime>>,
         /// When it becomes inactive.
-        deactivation_time: Option<At<String>>,
+        deactivation_time: Option<At<UtcTime>>,
         /// The triggers that cancel messages which wait for their delay.
         cancellation_trigger: Option<Many<At<Trigger>>>,
+        /// How many messages a device gets at most.
+        constraint: Option<Many<At<Constraint>>>,
+        /// The condition on a device when a message is due.
+        condition: Option<TagCondition>,
         ..rest
     }
 }
@@ -69,17 +75,49 @@ shape! {
     }
 }
 
+/// The status of a pipeline that sends messages.
+const LIVE: &str = "live";
+
 impl SentPipeline {
+    /// Returns its status at a time.
+    pub fn status(&self, now: Timestamp) -> &'static str {
+        let has_come = |time: &Option<At<UtcTime>>| time.as_ref().map(|time| time.value.0 <= now);
+        match (self.enabled, has_come(&self.activation_time), has_come(&self.deactivation_time)) {
+            (false, ..) => "disabled",
+            (true, _, Some(true)) => "completed",
+            (true, Some(false), _) => "pending",
+            (true, ..) => LIVE,
+        }
+    }
+
+    /// Whether its status changes with the time.
+    pub fn is_timed(&self) -> bool {
+        self.activation_time.is_some() || self.deactivation_time.is_some()
+    }
+
+    /// Whether it sends messages at a time.
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        self.status(now) == LIVE
+    }
+
     /// Whether an event at this time triggers it.
     fn is_set_off_by(&self, what: Happening, now: Timestamp) -> bool {
-        let at = |time: &Option<At<String>>| time.as_ref().and_then(|time| utc(time));
-        let begun = at(&self.activation_time).is_none_or(|start| start <= now);
-        let over = at(&self.deactivation_time).is_some_and(|end| end <= now);
-        self.enabled && begun && !over && self.immediate_trigger.iter().any(|trigger| what.is(trigger))
+        self.is_live(now) && self.immediate_trigger.iter().any(|trigger| what.is(trigger))
     }
 
     fn is_called_off_by(&self, what: Happening) -> bool {
         self.cancellation_trigger.iter().flat_map(|triggers| triggers.iter()).any(|trigger| what.is(trigger))
+    }
+
+    /// Whether a device that got messages of it at these times may get another one.
+    pub fn allows(&self, sent: &[Timestamp], now: Timestamp) -> bool {
+        let is_kept = |limit: &At<Constraint>| {
+            let rate = limit.rate.value;
+            let is_within = |at: &&Timestamp| rate.length().is_none_or(|length| now.duration_since(**at) < length);
+            let within = sent.iter().filter(is_within).count();
+            i64::try_from(within).is_ok_and(|within| within < rate.pushes)
+        };
+        self.constraint.iter().flatten().all(is_kept)
     }
 
     /// Returns the time between the trigger and an outcome, in seconds.

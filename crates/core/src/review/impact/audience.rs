@@ -43,7 +43,14 @@ impl Review<'_> {
     pub(super) fn audience_change(&self, change: &Change, fate: MessageFate) -> AudienceChange {
         let relation = self.effects(change).first().cloned().flatten().filter(|_| fate == MessageFate::Changed);
         let side = if fate == MessageFate::Cancelled { Side::Before } else { Side::After };
-        let words = self.of_audience(change, side, |selector| self.words(side, change, selector));
+        let is_triggered = self.set_off(change, side).is_some();
+        let words = self.of_audience(change, side, |selector| {
+            let words = self.words(side, change, selector);
+            match is_triggered && selector.value != Selector::Triggered {
+                true => format!("{}, if it matches {words}", audience::words(&Selector::Triggered)),
+                false => words,
+            }
+        });
         let is_narrower = matches!(
             relation,
             Some(Relation::Narrower { .. } | Relation::Disjoint { .. } | Relation::Different { .. })
@@ -85,7 +92,9 @@ impl Review<'_> {
         self.of_resource(change, side, |spec: &dyn Spec| {
             let mut parts = Parts::new(&key);
             spec.parts(&mut parts);
-            let own = parts.audiences.iter().find(|audience| audience.role != Role::Criteria)?;
+            // A pipeline's own audience is the device that triggers it.
+            let condition = parts.audiences.iter().find(|audience| audience.role == Role::Condition);
+            let own = condition.or(parts.audiences.iter().find(|audience| audience.role != Role::Criteria))?;
             let outdated = self.with_outdated(change, side, &own.selector.value);
             let outdated = outdated.map(|selector| At::new(selector, own.selector.span));
             Some(tell(outdated.as_ref().unwrap_or(own.selector)))
@@ -94,6 +103,10 @@ impl Review<'_> {
     }
 
     fn is_everyone(&self, change: &Change) -> bool {
+        // Only those who trigger it get the message of a pipeline.
+        if self.set_off(change, Side::After).is_some() {
+            return false;
+        }
         let is_everyone = |selector: &At<Selector>| match &selector.value {
             Selector::All => true,
             Selector::And(_) | Selector::Or(_) | Selector::Not(_) | Selector::Segment(_) => {
@@ -134,7 +147,8 @@ impl Review<'_> {
         let both = Selector::And([after, included].map(|selector| At::new(selector, Span::NONE)).into());
         let both = Audience::of(&both, |_| None);
         let both = self.devices(change, Side::After).map_or_else(|| both.clone(), |devices| both.clone().on(&devices));
-        let Some(before) = self.push_audience(change, Side::Before) else { return Freed::Unknown };
+        let before = self.audience_with(change, Side::Before, |role| matches!(role, Role::Push | Role::Condition));
+        let Some(before) = before else { return Freed::Unknown };
         match audience::compare(&before, &both) {
             Relation::TooComplex => Freed::Unknown,
             relation => relation.joins().cloned().map_or(Freed::Nobody, Freed::Device),

@@ -47,8 +47,10 @@ impl Review<'_> {
 
     fn recipients_of(&self, change: &Change, message: &MessageChange) -> Option<ChangedRecipients> {
         // A new variant of an existing experiment adds no recipients.
-        let relation = self.effects(change).first().cloned().flatten();
         let trigger = &message.trigger;
+        let relation = self.effects(change).first().cloned().flatten();
+        // The trigger of a pipeline may change although its condition does not.
+        let relation = relation.filter(|relation| trigger.1.is_none() || *relation != Relation::Same);
         let is_changed = match (&relation, message.fate) {
             (Some(relation), _) => *relation != Relation::Same,
             (None, MessageFate::Changed) => trigger.0 != trigger.1,

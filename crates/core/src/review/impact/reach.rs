@@ -75,11 +75,16 @@ impl Review<'_> {
 
     /// Returns the recipients of a change's pushes on one side; `None` if it has no audience of its own.
     pub(super) fn push_audience(&self, change: &Change, side: Side) -> Option<Audience> {
+        self.audience_with(change, side, |role| role == Role::Push)
+    }
+
+    /// Returns the members of the first audience with one of some roles.
+    pub(super) fn audience_with(&self, change: &Change, side: Side, is_own: impl Fn(Role) -> bool) -> Option<Audience> {
         let key = At::new(change.address.key.clone(), Span::NONE);
         self.of_resource(change, side, |spec: &dyn Spec| {
             let mut parts = Parts::new(&key);
             spec.parts(&mut parts);
-            let own = parts.audiences.iter().find(|audience| audience.role == Role::Push)?;
+            let own = parts.audiences.iter().find(|audience| is_own(audience.role))?;
             let devices = own.devices.map(|devices| &devices.value);
             Some(self.reached(side, change, &own.selector.value, devices))
         })

@@ -86,6 +86,7 @@ impl<'p> Review<'p> {
             content: String::new(),
             times: Vec::new(),
             is_conditional: false,
+            held: None,
             trigger: (None, None),
             quiet: Vec::new(),
             causes,

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use pushplan_model::audience::{self, Audience, Relation};
-use pushplan_model::kinds::{self, Parts, Spec};
+use pushplan_model::kinds::{self, Parts, Role, Spec};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::Selector;
 use pushplan_model::nouns::device::DeviceTypes;
+use pushplan_model::nouns::rate::Rate;
 use pushplan_model::nouns::trigger::Trigger;
 use pushplan_model::source::Span;
 use pushplan_project::timing::words;
@@ -26,7 +27,11 @@ pub(super) struct Triggered {
     pub words: (Option<String>, Option<String>),
     /// The effect on the number of triggering events: more, fewer or different.
     pub reach: Option<MessageClass>,
-    /// Changed conditions other than triggers.
+    /// The effect of its limits and cancellations on the number of messages: more, fewer or different.
+    pub held: Option<MessageClass>,
+    /// Changed limits and cancellations.
+    pub rules: Vec<FieldChange>,
+    /// Changed conditions other than these.
     pub conditions: Vec<FieldChange>,
 }
 
@@ -34,6 +39,8 @@ pub(super) struct Triggered {
 struct TriggeredSide {
     triggers: Vec<Trigger>,
     active: (Option<Timestamp>, Option<Timestamp>),
+    rates: Vec<Rate>,
+    cancelled_by: Vec<Trigger>,
     conditions: Value,
 }
 
@@ -44,6 +51,13 @@ impl TriggeredSide {
         let from = |side: &Self| side.active.0.filter(|from| *from > now);
         let is_open = self.active.1.is_none_or(|until| other.active.1.is_some_and(|other| other <= until));
         other.triggers.iter().all(is_covered) && from(self) <= from(other) && is_open
+    }
+
+    /// Whether its limits and cancellations let through every message that those of another side let through.
+    fn allows(&self, other: &Self) -> bool {
+        let is_implied = |rate: &Rate| other.rates.iter().any(|other| rate.covers(*other));
+        let is_cancelled = |trigger: &Trigger| other.cancelled_by.iter().any(|other| other.covers(trigger));
+        self.rates.iter().all(is_implied) && self.cancelled_by.iter().all(is_cancelled)
     }
 
     /// `, from Tue 1 Jan 2030 00:00 UTC until Wed 1 Jan 2031 00:00 UTC`
@@ -66,12 +80,8 @@ impl Review<'_> {
         let sides = self.triggered_side(change, Side::Before).zip(self.triggered_side(change, Side::After));
         let Some((old, new)) = sides else { return Triggered { words, ..Triggered::default() } };
         let now = self.plan.made;
-        let reach = match (new.covers(&old, now), old.covers(&new, now)) {
-            (true, true) => None,
-            (true, false) => Some(MessageClass::More),
-            (false, true) => Some(MessageClass::Fewer),
-            (false, false) => Some(MessageClass::Different),
-        };
+        let reach = effect(new.covers(&old, now), old.covers(&new, now));
+        let held = effect(new.allows(&old), old.allows(&new));
         let words = match old.active == new.active {
             true => words,
             false => {
@@ -83,7 +93,9 @@ impl Review<'_> {
         let mut conditions = changed_fields(&old.conditions, &new.conditions);
         // The active period is described in words.
         conditions.retain(|field| !(ACTIVE.contains(&field.path.as_str()) && old.active != new.active));
-        Triggered { words, reach, conditions }
+        let changed = self.rules(change).into_iter().filter(|rule| rule.old != rule.new);
+        let rules = changed.map(|rule| FieldChange { path: rule.field.to_owned(), old: rule.old, new: rule.new });
+        Triggered { words, reach, held, rules: rules.collect(), conditions }
     }
 
     fn triggered_side(&self, change: &Change, side: Side) -> Option<TriggeredSide> {
@@ -94,25 +106,43 @@ impl Review<'_> {
             TriggeredSide {
                 triggers: parts.triggers.iter().map(|trigger| (*trigger).clone()).collect(),
                 active: parts.active,
+                rates: parts.rates.clone(),
+                cancelled_by: parts.cancelled_by.iter().map(|trigger| (*trigger).clone()).collect(),
                 conditions: serde_json::to_value(parts.conditions).unwrap_or_default(),
             }
         })
     }
 }
 
+impl Review<'_> {
+    /// The effect of changed device types on those who meet the condition; `None` if they reach the same devices.
+    pub(super) fn between_devices(
+        &self,
+        change: &Change,
+        (old, new): (Option<&DeviceTypes>, Option<&DeviceTypes>),
+    ) -> Option<Relation> {
+        let reached = |side: Side, devices: Option<&DeviceTypes>| {
+            let all = self.audience_with(change, side, |role| role == Role::Condition);
+            let all = all.unwrap_or_else(|| Audience::of(&Selector::All, |_| None));
+            devices.map_or_else(|| all.clone(), |devices| all.clone().on(devices))
+        };
+        let relation = (old != new).then(|| audience::compare(&reached(Side::Before, old), &reached(Side::After, new)));
+        relation.filter(|relation| *relation != Relation::Same)
+    }
+}
+
+/// The effect of a change on the number of messages, by whether each side has all messages of the other.
+fn effect(new_has_old: bool, old_has_new: bool) -> Option<MessageClass> {
+    match (new_has_old, old_has_new) {
+        (true, true) => None,
+        (true, false) => Some(MessageClass::More),
+        (false, true) => Some(MessageClass::Fewer),
+        (false, false) => Some(MessageClass::Different),
+    }
+}
+
 /// The fields with the active period of a pipeline.
 const ACTIVE: [&str; 2] = ["activation_time", "deactivation_time"];
-
-/// The effect of changed device types; `None` if they reach the same devices.
-pub(super) fn between_devices((old, new): (Option<&DeviceTypes>, Option<&DeviceTypes>)) -> Option<Relation> {
-    let reached = |devices: Option<&DeviceTypes>| {
-        let all = Audience::of(&Selector::All, |_| None);
-        devices.map_or_else(|| all.clone(), |devices| all.clone().on(devices))
-    };
-    let is_other = old != new;
-    let relation = is_other.then(|| audience::compare(&reached(old), &reached(new)));
-    relation.filter(|relation| *relation != Relation::Same)
-}
 
 fn changed_fields(old: &Value, new: &Value) -> Vec<FieldChange> {
     let one = |field: Field| FieldChange { old: as_text(field.old), new: as_text(field.new), path: field.path };

@@ -161,12 +161,12 @@ impl MessageChange {
 
     fn is_sent_more(&self) -> bool {
         let (was, is) = self.occurrences();
-        self.fate == MessageFate::Changed && is > was
+        self.fate == MessageFate::Changed && (is > was || self.held == Some(MessageClass::More))
     }
 
     fn is_sent_less(&self) -> bool {
         let (was, is) = self.occurrences();
-        self.fate == MessageFate::Changed && is < was
+        self.fate == MessageFate::Changed && (is < was || self.held == Some(MessageClass::Fewer))
     }
 
     fn is_shared_by_fewer(&self) -> bool {
