@@ -13,6 +13,7 @@ mod generated;
 mod hidden_by_none;
 mod meaning;
 mod messages;
+mod overrides;
 mod pull;
 mod random_projects;
 mod references;

@@ -29,6 +29,7 @@ written! {
     "tutorial/first-project.md",
     "tutorial/pull-request.md",
     "how-to/manifests.md",
+    "how-to/platforms.md",
     "how-to/targets.md",
     "how-to/ledgers.md",
     "how-to/adopt.md",

@@ -12,6 +12,7 @@ pub mod many;
 pub mod message;
 pub mod notification;
 pub mod on_drift;
+pub mod overrides;
 pub mod placeholder;
 pub mod push;
 pub mod quiet;

@@ -288,12 +288,12 @@ impl CaseReader<'_> {
         let texts = |wordings: &Option<pushplan_model::nouns::many::Many<At<Wording>, 1>>| -> Vec<Wording> {
             wordings.iter().flatten().map(|wording| wording.value.clone()).collect()
         };
-        let (alert, message) = (texts(&written.alert), texts(&written.message));
+        let (alert, title, message) = (texts(&written.alert), texts(&written.title), texts(&written.message));
         if let Some(from) = &from {
             self.by_chance(from, written, &alert);
         }
         let place = self.place(written.span);
-        Some(ExpectedMessage { place, from, at, alert, message })
+        Some(ExpectedMessage { place, from, at, alert, title, message })
     }
 
     /// Reports an expectation that only some variants of an experiment meet: the variant of a device is random, so the

@@ -115,7 +115,9 @@ pub(crate) static CHECKS: &[Check] = &[
     messages::VALUES,
     messages::RESULT,
     messages::MESSAGE_CENTER,
-    messages::WEB,
+    messages::OVERRIDES,
+    messages::LEVEL,
+    messages::DEEP_LINKS,
     messages::LENGTH,
     messages::CONTROLS,
     messages::BUTTONS,
@@ -157,6 +159,8 @@ const OF_ONE_VALUE: &[&Code] = &[
     &codes::MS110,
     &codes::MS112,
     &codes::MS115,
+    &codes::MS120,
+    &codes::MS121,
 ];
 
 /// Whether a finding in the readable part of a resource also applies to the whole resource.

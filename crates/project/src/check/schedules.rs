@@ -56,12 +56,17 @@ fn past(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// Seconds in a time if the target only supports the contract's form, which ends with the minute.
-fn seconds(subject: &Subject, one: &Dissected, findings: &mut Findings) {
-    let is_documented = subject.target.is_some_and(|target| match &target.api {
+/// Whether the target has only the API of the contract.
+pub(super) fn is_documented(subject: &Subject) -> bool {
+    subject.target.is_some_and(|target| match &target.api {
         Some(level) => level.value == Level::Documented,
         None => target.base_url.is_some(),
-    });
+    })
+}
+
+/// Seconds in a time if the target only supports the contract's form, which ends with the minute.
+fn seconds(subject: &Subject, one: &Dissected, findings: &mut Findings) {
+    let is_documented = is_documented(subject);
     for Sending { schedule, .. } in &one.parts.sendings {
         if !is_documented || schedule.written.second() == 0 {
             continue;

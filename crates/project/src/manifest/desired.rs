@@ -62,6 +62,8 @@ pub struct Desired {
     pub complete: bool,
     /// The target, if there is one.
     pub target: Option<String>,
+    /// The schemes of the app's deep links, from the project file.
+    pub deep_links: Vec<String>,
     /// The conditions of each segment, computed on demand.
     pub conditions: OnceLock<Conditions>,
     /// The possible device types of each segment, computed on demand.
@@ -422,7 +424,7 @@ impl<'t> Filled<'t> {
         let Content { notification, message, rest: _ } = &template.push;
         let said = message.iter().flat_map(|message| [&message.title, &message.body]);
         let said = notification.fillable().chain(said).map(|text| text.as_str());
-        let passed = message.iter().map(|message| &message.rest).chain([&notification.rest]);
+        let passed = message.iter().map(|message| &message.rest).chain(notification.free());
         let texts: Vec<&str> = said.chain(passed.flat_map(|rest| rest.texts().map(|(_, text)| text))).collect();
         let variables = template.variables.as_deref().unwrap_or(&[]);
         let mut defaults = HashMap::new();

@@ -55,7 +55,8 @@ fn changed_fields(message: &MessageChange) -> Vec<Piece> {
 }
 
 /// A changed field: `; actions.open.content: `, and its old and new value.
-fn changed_field(FieldChange { path, old, new }: &FieldChange) -> Vec<Piece> {
+fn changed_field(field: &FieldChange) -> Vec<Piece> {
+    let FieldChange { path, old, new } = field;
     if let Some((old, new)) = old.as_deref().zip(new.as_deref()).filter(|(old, new)| is_page(old) && is_page(new)) {
         let pieces = changed_page(path, &Page::of(old), &Page::of(new));
         if !pieces.is_empty() {
@@ -63,7 +64,11 @@ fn changed_field(FieldChange { path, old, new }: &FieldChange) -> Vec<Piece> {
         }
     }
     let whole = |text: &str| short(&crate::render::one_line(text.trim()), TEXT);
-    let mut pieces = vec![Piece::Same(format!("; {path}: "))];
+    let name = match field.of_platform() {
+        Some((platform, name)) => format!("{platform} {name}"),
+        None => path.clone(),
+    };
+    let mut pieces = vec![Piece::Same(format!("; {name}: "))];
     pieces.extend(old.as_ref().map(|old| Piece::Goes(whole(old))));
     pieces.extend((old.is_some() && new.is_some()).then(|| Piece::Same(" ".to_owned())));
     pieces.extend(new.as_ref().map(|new| Piece::Comes(whole(new))));

@@ -1,9 +1,10 @@
 //! Details in a sentence about a single message: its text, time and trigger.
 
+use pushplan_model::nouns::notification::is_override;
 use pushplan_model::text::{quoted_short, short};
 use pushplan_project::timing::words;
 
-use super::{MessageChange, MessageFate};
+use super::{FieldChange, MessageChange, MessageFate};
 
 /// The number of characters of a text in a sentence.
 const TEXT: usize = 60;
@@ -11,6 +12,13 @@ const TEXT: usize = 60;
 const DEVICE: usize = 80;
 /// The number of characters before the first difference of a long text.
 const BEFORE: usize = 20;
+
+impl FieldChange {
+    /// The platform whose override it is, and the rest of its path: `android` and `title`.
+    pub fn of_platform(&self) -> Option<(&str, &str)> {
+        self.path.split_once('.').filter(|(platform, _)| is_override(platform))
+    }
+}
 
 impl MessageChange {
     /// Whether its text changes, not only other content.
@@ -29,7 +37,10 @@ impl MessageChange {
         let (old, new) = (self.text.old.as_deref()?, self.text.new.as_deref()?);
         if old == new {
             let [field] = &self.text.fields[..] else { return None };
-            return Some(format!("field {}", short(&field.path, TEXT)));
+            return Some(match field.of_platform() {
+                Some((platform, name)) => format!("{}: {} changed", short(platform, TEXT), short(name, TEXT)),
+                None => format!("field {}", short(&field.path, TEXT)),
+            });
         }
         let (old, new) = (plain(old), plain(new));
         if old.is_empty() || new.is_empty() || old == new {

@@ -90,9 +90,9 @@ fn result(subject: &Subject, one: &Dissected, findings: &mut Findings) {
             continue;
         };
         let (said, variables) = (&template.push.notification, template.variables.as_deref());
-        if let (Some(before), Some(after)) = (&said.alert, &filled.alert) {
-            let before = with_defaults(before, variables);
-            for screen in screens(Some(&push.device_types)) {
+        for screen in screens(Some(&push.device_types)) {
+            if let (Some(before), Some(after)) = (said.on(&screen.device).alert, filled.on(&screen.device).alert) {
+                let before = with_defaults(before, variables);
                 let fitted = shown::too_long(screen, &before, name.span).is_none();
                 findings.extend(shown::too_long(screen, after, name.span).filter(|_| fitted).map(told));
             }

@@ -1,11 +1,13 @@
 //! The content of messages: placeholders, length, hidden characters, buttons, URLs.
 
 mod buttons;
+mod deep_links;
 mod devices;
 mod empty;
 mod filled;
 mod hidden;
 mod hosts;
+mod level;
 mod placeholders;
 mod previews;
 mod shown;
@@ -13,11 +15,13 @@ mod size;
 mod urls;
 
 pub use buttons::BUTTONS;
-pub use devices::{MESSAGE_CENTER, WEB};
+pub use deep_links::DEEP_LINKS;
+pub use devices::{MESSAGE_CENTER, OVERRIDES};
 pub use empty::EMPTY;
 pub use filled::{RESULT, VALUES};
 pub use hidden::CONTROLS;
 pub use hosts::HOSTS;
+pub use level::LEVEL;
 pub use placeholders::{DECLARED, KEYS, TWICE, USED};
 pub use previews::PREVIEWS;
 pub use shown::LENGTH;
