@@ -279,8 +279,7 @@ fn what_a_tap_opens_is_checked_by_its_type() {
 
 #[test]
 fn placeholders_and_links_are_seen_in_every_field() {
-    let texts = "\
-        ios: {title: '{{A}}', subtitle: '{{B}}', badge: '{{C}}', extra: {x: ['{{D}}']}, media_attachment: {url: 'https://x/{{E}}', content: {body: '{{F}}'}}}
+    let texts = "        ios: {title: '{{A}}', subtitle: '{{B}}', badge: '{{C}}', extra: {x: ['{{D}}']}, media_attachment: {url: 'https://x/{{E}}', content: {body: '{{F}}'}}}
         android: {summary: '{{G}}', style: {type: inbox, lines: ['{{H}}']}, extra: {x: '{{I}}'}, actions: {share: '{{J}}'}}
         amazon: {consolidation_key: '{{K}}', new_field: '{{L}}'}
         open::sms: {media_attachment: '{{M}}'}
@@ -351,6 +350,7 @@ fn a_live_override_of_another_shape_is_still_read() {
 const PLATFORMS: &str = "\
 scheduled_pushes:
   sale:
+    lifecycle: {broadcast: true}
     schedule: {scheduled_time: 2035-01-22T10:00}
     push:
       audience: all
@@ -397,21 +397,21 @@ fn a_device_gets_the_text_and_the_actions_of_its_platform() {
         "sale.test.yaml",
         "\
 cases:
-  an iPhone shows the common text, and a tap adds its tag:
+  an iPhone shows the common text:
     at: 2035-01-22T09:00Z
     device: {device_type: ios}
-    expect: {receives: {from: scheduled_pushes/sale, alert: The sale is on}}
+    expect: {receives: {from: scheduled_pushes/sale, after: 1h, alert: The sale is on}}
   an Android device shows its own:
     at: 2035-01-22T09:00Z
     device: {device_type: android}
-    expect: {receives: {from: scheduled_pushes/sale, alert: Sale today, title: Shop}}
+    expect: {receives: {from: scheduled_pushes/sale, after: 1h, alert: Sale today, title: Shop}}
 ",
     );
     let ran = folder.run(&["test"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     folder.write(
         "sale.test.yaml",
-        "cases:\n  wrong:\n    at: 2035-01-22T09:00Z\n    device: {device_type: android}\n    expect: {receives: {from: scheduled_pushes/sale, title: Sale}}\n",
+        "cases:\n  wrong:\n    at: 2035-01-22T09:00Z\n    device: {device_type: android}\n    expect: {receives: {from: scheduled_pushes/sale, after: 1h, title: Sale}}\n",
     );
     let ran = folder.run(&["test"]);
     assert_ne!(ran.code, 0);
