@@ -155,6 +155,7 @@ fn changes(apply: usize, resources: usize) -> [Record; 4] {
         home: None,
         checkout: None,
         safeguards: None,
+        reverts: None,
     };
     [
         Record::Begin(begin),

@@ -1,4 +1,4 @@
-//! A small GET while another client sends large bodies, against a bare handler that only reads them.
+//! A small GET while another client sends expensive requests, against a bare handler that only reads them.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,17 +23,19 @@ const MOST: f64 = 10.0;
 pub fn run(report: &mut Report) {
     report.line("the slowest GET of a segment while another client sends expensive requests, against a bare handler");
     let service = Service::start(None);
-    service.install(DEVICES);
+    service.install(DEVICES, &(0..ROUNDS).map(tag).collect::<Vec<_>>());
     let made = service.ask(&request("POST", "/api/segments", SEGMENT));
     let made: serde_json::Value = serde_json::from_slice(&made.body).expect("an answer");
     let get = request("GET", &format!("/api/segments/{}", made["segment_id"].as_str().expect("an id")), "");
     let bare = Bare::start(service.ask(&get));
-    for (name, path, body) in bodies() {
-        let large = request("POST", path, &body);
+    let bodies =
+        bodies().into_iter().map(|(name, path, body)| (name, vec![vec![request("POST", path, &body); BODIES]]));
+    let deletions = (0..ROUNDS).map(|round| vec![request("DELETE", &format!("/api/tags/{}", tag(round)), "")]);
+    for (name, rounds) in bodies.chain([("deleting a tag of 50,000 devices", deletions.collect())]) {
         let mut slowest = [Vec::new(), Vec::new()];
-        for _ in 0..ROUNDS {
-            slowest[0].push(slowest_of(service.address(), &get, &large));
-            slowest[1].push(slowest_of(bare.address, &get, &large));
+        for expensive in rounds.iter().cycle().take(ROUNDS) {
+            slowest[0].push(slowest_of(service.address(), &get, expensive));
+            slowest[1].push(slowest_of(bare.address, &get, expensive));
         }
         let [ours, theirs] = slowest.each_ref().map(|times| Sample::new(times.clone()).median() * 1e3);
         let name = format!("{name}: {ours:.2}/{theirs:.2} ms");
@@ -66,15 +68,20 @@ fn bodies() -> Vec<(&'static str, &'static str, String)> {
     ]
 }
 
-/// Seconds of the slowest GET while the bodies are sent.
-fn slowest_of(address: SocketAddr, get: &[u8], large: &[u8]) -> f64 {
+/// The tag of all devices that is deleted in a round.
+fn tag(round: usize) -> String {
+    format!("round-{round}")
+}
+
+/// Seconds of the slowest GET while the expensive requests are sent.
+fn slowest_of(address: SocketAddr, get: &[u8], expensive: &[Vec<u8>]) -> f64 {
     let ended = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
             Builder::new_current_thread().enable_io().build().expect("a runtime").block_on(async {
                 let mut connection = Connection::open(address).await;
-                for _ in 0..BODIES {
-                    connection.ask(large).await;
+                for request in expensive {
+                    connection.ask(request).await;
                 }
             });
             ended.store(true, Ordering::SeqCst);

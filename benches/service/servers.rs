@@ -9,7 +9,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use pushplan::service::state::devices::Device;
+use pushplan::service::state::devices::{Device, NO_GROUP, Tags};
 use pushplan::service::{self, Running, Settings};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -36,11 +36,14 @@ impl Service {
     }
 
     /// Installs that many iOS devices.
-    pub fn install(&self, devices: usize) {
+    /// Registers devices that carry these tags.
+    pub fn install(&self, devices: usize, tags: &[String]) {
+        let tags = Tags::from([(NO_GROUP.to_owned(), tags.iter().cloned().collect())]);
         let fill = self.running.engine.write(|state, now| {
             let app = state.app_mut(APP.0).expect("the application");
             for n in 0..devices {
-                let device = Device { device_type: "ios".into(), installed: true, opt_in: true, ..Device::default() };
+                let (device_type, tags) = ("ios".into(), tags.clone().into());
+                let device = Device { device_type, installed: true, opt_in: true, tags, ..Device::default() };
                 app.register(&format!("phone-{n}"), device, now);
             }
         });

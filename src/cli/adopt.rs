@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::planning::TargetArgs;
 use super::turn::Turn;
 use super::{Context, Ended, ledger, runtime};
-use crate::address::Address;
+use crate::address::{Address, count_resources};
 use crate::compare::Names;
 use crate::engine::target::Opened;
 use crate::engine::workspace::{PlanRequest, Workspace};
@@ -126,7 +126,7 @@ impl Adopt {
         context.out.print(&format!(
             "{}\n{} adopted. Next: {}",
             lines.join("\n"),
-            text::count(lines.len(), "resource"),
+            text::count(count_resources(chosen.iter().map(|(address, _)| address)), "resource"),
             self.place.again("adopt", &Choice::default()).plan()
         ));
         Ok(Exit::Done)
@@ -168,7 +168,7 @@ impl Adopt {
             }
             if !workspace.units.contains_key(&address) {
                 let known = workspace.units.keys().map(ToString::to_string).collect::<Vec<_>>();
-                let failure = Failure::new(format!("{address} is not declared for {}", workspace.target));
+                let failure = Failure::usage(format!("{address} is not declared for {}", workspace.target));
                 return Err(match text::nearest(text, known.iter().map(String::as_str)) {
                     Some(near) => failure.help(format!("did you mean {near}?")),
                     None => failure.help("declare it first, then adopt it"),

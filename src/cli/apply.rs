@@ -10,16 +10,17 @@ use super::many::{self, Does, PlansWanted};
 use super::places::{Places, SeveralTargets, Which};
 use super::review::{Approved, Became};
 use super::{Context, Ended, ledger, runtime};
-use crate::engine::saved;
+use crate::engine::saved::{self, FailedTarget};
 use crate::engine::workspace::PlanRequest;
+use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::Format;
+use crate::render::{Format, one_line};
 
 /// Make the service match the manifests.
 #[derive(Debug, Args)]
 pub struct Apply {
     /// Saved plan, or folder of saved plans [default: make a plan, show it and ask for confirmation]
-    #[arg(value_name = "PLAN")]
+    #[arg(value_name = "PLAN", conflicts_with = "approved")]
     plan: Option<PathBuf>,
 
     #[command(flatten)]
@@ -75,7 +76,7 @@ impl Apply {
             Some(plan) => PlanRequest { allow_older: self.wanted.allowed.allow_older, ..saved::request(plan) },
             None => PlanRequest { done, ..self.wanted.request() },
         };
-        let does = Does::to(&request.aim, &self.options());
+        let does = Does::to([(workspace.target.as_str(), &request.aim)].into_iter(), &self.options());
         let asking = self.wanted.allowed.asking(APPLY_THIS, does.again_at(&place, &workspace.target, &request.choice));
         let asking = Asking { review: review.as_ref(), ..asking };
         let ended = self.wanted.how.run(&workspace, &request, saved.as_ref(), &asking, context);
@@ -102,21 +103,26 @@ impl Apply {
     /// Applies all plans of a folder, each to its target.
     fn folder(&self, folder: &Path, context: &Context) -> Ended {
         let plans = saved::load_all(folder)?;
+        let failed = saved::failed_in(folder)?;
+        for FailedTarget { target, why } in &failed {
+            let why = why.message.lines().next().unwrap_or_default();
+            context.out.note(&one_line(&format!("{target} is not applied, because it could not be planned: {why}")));
+        }
         let asked = self.places.of_plans(plans.keys()).ok_or_else(|| {
             Failure::usage("--target cannot be used with a folder of saved plans").help(format!(
                 "omit --target, or apply one of the plans: pushplan apply {}/NAME.plan",
                 folder.display()
             ))
         })?;
-        // The command that continues makes new plans. Plans that were made together have the same choice and aim.
-        let requests: Vec<PlanRequest> = plans.values().map(saved::request).collect();
-        let first = requests
-            .first()
-            .filter(|first| requests.iter().all(|request| request.aim == first.aim && request.choice == first.choice));
-        let common = first.cloned().unwrap_or_default();
-        let does = Does::to(&common.aim, "");
-        let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(&asked, &common.choice));
-        many::apply::run(&asked, &PlansWanted::Saved(Arc::new(plans)), self.wanted.together(), &asking, &does, context)
+        // The command that continues makes new plans. Plans that were made together have the same choice.
+        let first = plans.values().next().map(|plan| &plan.choice);
+        let choice =
+            first.filter(|first| plans.values().all(|plan| plan.choice == **first)).cloned().unwrap_or_default();
+        let does = Does::to(plans.iter().map(|(target, plan)| (target.as_str(), &plan.aim)), "");
+        let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(&asked, &choice));
+        let wanted = PlansWanted::Saved(Arc::new(plans));
+        let exit = many::apply::run(&asked, &wanted, self.wanted.together(), &asking, &does, context)?;
+        Ok(if exit == Exit::Done && !failed.is_empty() { Exit::Partly } else { exit })
     }
 }
 

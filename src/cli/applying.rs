@@ -77,7 +77,7 @@ pub struct Allowed {
     #[arg(long)]
     pub yes: bool,
 
-    /// Allow up to this number of deletions
+    /// Allow up to this number of deletions, in all kinds together
     #[arg(long, value_name = "NUMBER")]
     allow_deletes: Option<usize>,
 

@@ -10,9 +10,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::many::Way;
 use super::planning::TargetArgs;
 use super::{Context, Ended};
-use crate::engine::saved;
+use crate::engine::saved::{self, FailedTarget, SavedPlans};
 use crate::failure::Failure;
 use crate::guard::{Limits, guards};
 use crate::manifest::Project;
@@ -48,6 +49,9 @@ impl Ci {
     }
 }
 
+/// Plans with their next steps.
+type ReviewedPlans = Vec<(Plan, NextSteps)>;
+
 /// Plans that were saved, and the project that they are of.
 #[derive(Debug, Args)]
 struct Saved {
@@ -65,21 +69,28 @@ impl Saved {
         TargetArgs::new(self.project.clone(), None)
     }
 
-    /// Each plan, with its next steps.
-    fn read(&self) -> Result<Vec<(Plan, NextSteps)>, Failure> {
-        let plans = saved::read_all(&self.plans)?;
+    /// Each plan with its next steps, and the targets that could not be planned.
+    fn read(&self) -> Result<(ReviewedPlans, Vec<FailedTarget>), Failure> {
+        let SavedPlans { plans, failed } = saved::read_all(&self.plans)?;
         let project = Project::open(&self.place().root()?);
-        Ok(plans
+        let plans = plans
             .into_iter()
             .map(|plan| (self.ahead(&plan, &project), plan))
             .map(|(ahead, plan)| (plan, ahead))
-            .collect())
+            .collect();
+        Ok((plans, failed))
     }
 
     /// The plans of several targets as one review, in parts with these sizes.
-    fn review(&self, plans: &[(Plan, NextSteps)], room: &[usize]) -> Result<ReviewText, Failure> {
+    fn review(
+        &self,
+        plans: &[(Plan, NextSteps)],
+        failed: &[FailedTarget],
+        room: &[usize],
+    ) -> Result<ReviewText, Failure> {
         let project = Project::open(&self.place().root()?);
-        let names: Vec<String> = plans.iter().map(|(plan, _)| plan.target.clone()).collect();
+        let planned = plans.iter().map(|(plan, _)| plan.target.clone());
+        let names: Vec<String> = planned.chain(failed.iter().map(|failed| failed.target.clone())).collect();
         let is_all = project.target_names().iter().all(|name| names.iter().any(|own| own == name));
         let options = match is_all {
             true => vec!["--all-targets".to_owned()],
@@ -87,14 +98,23 @@ impl Saved {
         };
         let folder = self.project.as_ref().map(|folder| folder.display().to_string());
         let choice = plans.first().map(|(plan, _)| plan.choice.clone()).unwrap_or_default();
-        let again = Repetition::of_several("apply --approved --yes", folder.as_deref(), &options, &choice);
+        let way = Way::of(plans.iter().map(|(plan, _)| (plan.target.as_str(), &plan.aim)));
+        let command = way.as_ref().map_or_else(|| "apply".to_owned(), |way| format!("promote {}", way.options(None)));
+        // Targets that fail do not hold back the others.
+        let goes_on = if failed.is_empty() { "" } else { " --on-error continue" };
+        let command_line = format!("{command} --approved --yes{goes_on}");
+        let again = Repetition::of_several(&command_line, folder.as_deref(), &options, &choice);
+        let again = if way.is_some() { again.looking(&command).whole() } else { again };
         let group = |name: &str| {
             let members = project.targets_of(name).into_iter().map(str::to_owned).collect();
             (name.to_owned(), members)
         };
         let mut groups: TargetGroups = project.group_names().into_iter().map(group).collect();
         groups.sort_by_key(|(name, _)| environments::place(name));
-        let all = plans.iter().map(|(plan, ahead)| (plan.target.as_str(), PlanResult::Planned(plan, ahead))).collect();
+        let planned = plans.iter().map(|(plan, ahead)| (plan.target.as_str(), PlanResult::Planned(plan, ahead)));
+        let failed = failed.iter().map(|failed| (failed.target.as_str(), PlanResult::Failed(&failed.why)));
+        let mut all: Vec<(&str, PlanResult)> = planned.chain(failed).collect();
+        all.sort_by_key(|(target, _)| *target);
         let is_applied = plans.iter().all(|(_, ahead)| ahead.on_merge);
         Ok(review(&Several::new(all, &again, None), &groups, is_applied, room))
     }
@@ -106,11 +126,15 @@ impl Saved {
         let limits = Limits { max_deletes: most.unwrap_or(usual.max_deletes), ..usual };
         let folder = self.project.as_ref().map(|folder| folder.display().to_string());
         let target = Some(plan.target.as_str()).filter(|_| project.target_names().len() > 1);
-        // After a merge the manifests are applied, and only a plan with the service knows the remaining changes.
+        // After a merge the manifests are applied, or other targets are promoted, and only a plan with the service knows the
+        // remaining changes.
         let is_applied = plan.basis.is_service();
-        let on_merge = is_applied && plan.aim == Aim::Manifests;
-        let command = if on_merge { "apply --approved --yes" } else { "apply" };
-        let again = Repetition::new(command, folder.as_deref(), target, &plan.choice);
+        let way = Way::of([(plan.target.as_str(), &plan.aim)].into_iter());
+        let on_merge = is_applied && (plan.aim == Aim::Manifests || way.is_some());
+        let command = way.as_ref().map_or_else(|| "apply".to_owned(), |way| format!("promote {}", way.options(None)));
+        let approved = if on_merge { " --approved --yes" } else { "" };
+        let again = Repetition::new(&format!("{command}{approved}"), folder.as_deref(), target, &plan.choice);
+        let again = if way.is_some() { again.looking(&command).whole() } else { again };
         let saved = self.plans.first().filter(|_| is_applied && !on_merge).map(|file| file.display().to_string());
         NextSteps { again, saved, refused: guards(plan, &limits), on_merge }
     }

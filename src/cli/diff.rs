@@ -16,7 +16,7 @@ use crate::text::shell_word;
 /// Compare the manifests of two commits, without the service.
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |arg| arg.help(
-    "Without --format, or before it, save the plan for `pushplan ci comment`; after --format, write that form to a file",
+    "After a --format, write that form to FILE. Otherwise, save the plan for `pushplan ci comment`",
 )))]
 pub struct Diff {
     /// Two commits: `A..B`, or `A...B` for changes in B since it branched off from A. `A` alone is compared with the

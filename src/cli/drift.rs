@@ -18,7 +18,7 @@ const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Markdown];
 
 /// Show what changed on the service since the last apply.
 ///
-/// The service is compared with the ledger, which records what was applied. Your files may have errors or be missing.
+/// The service is compared with the ledger, which records what was applied. It needs no files, and works if they have errors.
 /// If they can be read, changes in fields of `lifecycle.ignore` are counted, not listed. Nothing is changed.
 ///
 /// The exit code is 0 even if there is drift; with --detailed-exitcode, drift gives 2. `--on-drift` of `plan` and

@@ -68,7 +68,9 @@ impl Args for Forms {
                     .value_name("FILE")
                     .action(ArgAction::Append)
                     .value_parser(value_parser!(PathBuf))
-                    .help("Without --format, or before it, save the plan for `pushplan apply FILE`; after --format, write that form to a file"),
+                    .help(
+                        "After a --format, write that form to FILE. Otherwise, save the plan for `pushplan apply FILE`",
+                    ),
             )
     }
 

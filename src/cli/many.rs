@@ -9,7 +9,7 @@ pub mod each;
 pub mod plan;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Context;
@@ -29,6 +29,8 @@ use crate::text::{count, shell_word};
 pub enum PlansWanted {
     /// One request for the plans of all targets.
     Alike(Arc<PlanRequest>),
+    /// The request of each.
+    Each(Arc<BTreeMap<String, PlanRequest>>),
     /// The saved plan of each.
     Saved(Arc<BTreeMap<String, Plan>>),
 }
@@ -38,6 +40,7 @@ impl PlansWanted {
     pub fn request(&self, target: &str) -> Cow<'_, PlanRequest> {
         match self {
             Self::Alike(request) => Cow::Borrowed(request),
+            Self::Each(requests) => requests.get(target).map(Cow::Borrowed).unwrap_or_default(),
             Self::Saved(_) => Cow::Owned(self.saved(target).map(saved::request).unwrap_or_default()),
         }
     }
@@ -45,14 +48,18 @@ impl PlansWanted {
     /// The saved plan of a target.
     pub fn saved(&self, target: &str) -> Option<&Plan> {
         match self {
-            Self::Alike(_) => None,
+            Self::Alike(_) | Self::Each(_) => None,
             Self::Saved(plans) => plans.get(target),
         }
     }
 
-    /// Whether there are saved plans, and none for this target.
+    /// Whether each target has its own plan or request, and this one has none.
     fn leaves_out(&self, target: &str) -> bool {
-        matches!(self, Self::Saved(plans) if !plans.contains_key(target))
+        match self {
+            Self::Alike(_) => false,
+            Self::Each(requests) => !requests.contains_key(target),
+            Self::Saved(plans) => !plans.contains_key(target),
+        }
     }
 }
 
@@ -63,35 +70,65 @@ pub enum Does {
     Apply(String),
     /// None: this command only shows.
     Look(String),
-    /// `promote` from a target.
-    Promote { from: String, options: String },
+    /// `promote` with these options, each with a space before it.
+    Promote { way: Way, options: String },
+}
+
+/// The direction of a promotion, to repeat its command.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// The values of `--from` and `--to`.
+    pub from: String,
+    pub to: String,
+    /// The source of each target.
+    pub sources: BTreeMap<String, String>,
+    /// Whether targets without a counterpart are left out.
+    pub skips: bool,
+}
+
+impl Way {
+    /// The direction of plans with these targets and aims, if all of them are promotions.
+    pub fn of<'p>(aims: impl Iterator<Item = (&'p str, &'p Aim)>) -> Option<Self> {
+        let source = |(target, aim): (&str, &Aim)| match aim {
+            Aim::Promoted(from) => Some((target.to_owned(), from.clone())),
+            _ => None,
+        };
+        let sources: BTreeMap<String, String> = aims.map(source).collect::<Option<_>>()?;
+        let froms: BTreeSet<&str> = sources.values().map(String::as_str).collect();
+        let from = froms.into_iter().collect::<Vec<_>>().join(",");
+        let to = sources.keys().map(String::as_str).collect::<Vec<_>>().join(",");
+        (!sources.is_empty()).then_some(Self { from, to, sources, skips: false })
+    }
+
+    /// The options for all targets, or for one.
+    pub fn options(&self, target: Option<&str>) -> String {
+        let from = target.and_then(|target| self.sources.get(target)).unwrap_or(&self.from);
+        let skips = if self.skips && target.is_none() { " --skip-unpaired" } else { "" };
+        format!("--from {} --to {}{skips}", shell_word(from), shell_word(target.unwrap_or(&self.to)))
+    }
 }
 
 impl Does {
-    /// The command for the aim of a plan. The options are for `apply`.
-    pub fn to(aim: &Aim, options: &str) -> Self {
-        match aim {
-            Aim::Promoted(from) => Self::Promote { from: from.clone(), options: String::new() },
-            Aim::Manifests | Aim::Nothing | Aim::Before(_) => Self::Apply(options.to_owned()),
+    /// The command for plans with these targets and aims. The options are for `apply`.
+    pub fn to<'p>(aims: impl Iterator<Item = (&'p str, &'p Aim)>, options: &str) -> Self {
+        match Way::of(aims) {
+            Some(way) => Self::Promote { way, options: String::new() },
+            None => Self::Apply(options.to_owned()),
         }
     }
 
-    /// The command for these targets, and whether it already names them.
-    pub fn command(&self, targets: &str) -> (String, bool) {
+    /// The command for all targets, or for one.
+    fn command(&self, target: Option<&str>) -> String {
         match self {
-            Self::Apply(options) => (format!("apply{options}"), false),
-            Self::Look(_) => ("apply".to_owned(), false),
-            Self::Promote { from, options } => {
-                let (from, to) = (shell_word(from), shell_word(targets));
-                (format!("promote --from {from} --to {to}{options} --yes"), true)
-            }
+            Self::Apply(options) => format!("apply{options}"),
+            Self::Look(_) => "apply".to_owned(),
+            Self::Promote { way, options } => format!("promote {}{options} --yes", way.options(target)),
         }
     }
 
     /// The command to repeat for all targets.
     pub fn again(&self, asked: &SeveralTargets, choice: &Choice) -> Repetition {
-        let (command, is_whole) = self.command(&asked.names.join(","));
-        self.said(asked.again(&command, choice), is_whole)
+        self.said(asked.again(&self.command(None), choice), None)
     }
 
     /// The command to repeat for one of them.
@@ -101,15 +138,14 @@ impl Does {
 
     /// The command to repeat for a target that it may have left unnamed.
     pub fn again_at(&self, place: &TargetArgs, target: &str, choice: &Choice) -> Repetition {
-        let (command, is_whole) = self.command(target);
-        self.said(place.again(&command, choice), is_whole)
+        self.said(place.again(&self.command(Some(target)), choice), Some(target))
     }
 
-    fn said(&self, again: Repetition, is_whole: bool) -> Repetition {
+    fn said(&self, again: Repetition, target: Option<&str>) -> Repetition {
         match self {
             Self::Look(command) => again.looking(command),
-            _ if is_whole => again.whole(),
-            _ => again,
+            Self::Promote { way, .. } => again.looking(&format!("promote {}", way.options(target))).whole(),
+            Self::Apply(_) => again,
         }
     }
 }

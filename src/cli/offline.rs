@@ -104,7 +104,7 @@ impl OfflineRequest<'_> {
                 };
                 let all: Vec<TargetResult<Planned>> = workspaces.into_iter().map(one).collect();
                 let does = Does::Look(command.clone());
-                many::plan::present(&all, &asked, request, &does, forms, *codes, context)
+                many::plan::present(&all, &asked, &request.choice, &does, forms, *codes, context)
             }
         }
     }

@@ -15,7 +15,8 @@ use crate::render::outcome::OutcomeView;
 ///
 /// It reads the service's reports for all scheduled pushes and experiments in the ledger whose time has passed: how
 /// many devices received them, and how many people responded. A push that reached nobody is an error with exit code 1.
-/// Missing numbers are listed.
+/// Missing numbers are listed. At the API level extended, the variants of an experiment are compared with its control
+/// group.
 #[derive(Debug, Args)]
 pub struct Outcome {
     /// Scheduled pushes and experiments, such as scheduled_pushes/black-friday [default: all in the ledger]
@@ -39,9 +40,9 @@ impl Outcome {
         let addresses = self.addresses.iter().map(|written| ledger::address_at(written, place));
         let addresses = addresses.map(|found| Ok(found?.to_string())).collect::<Result<Vec<_>, Failure>>()?;
         let project = asking::project(place, "asked", context)?;
-        let PushOutcomes { target, now, pushes } = runtime()?.block_on(place.outcomes(&project, &addresses))?;
+        let PushOutcomes { target, now, pushes, trials } = runtime()?.block_on(place.outcomes(&project, &addresses))?;
         let told = pushes.iter().map(|(occasion, outcome)| (occasion, outcome)).collect();
-        let view = OutcomeView { target: &target, now, told };
+        let view = OutcomeView { target: &target, now, told, trials: &trials };
         match self.format {
             Format::Json => context.out.json(&view.json()),
             _ => context.out.print(&context.out.said(&view.text(context.out.style()), None)),

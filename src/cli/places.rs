@@ -31,8 +31,8 @@ pub struct Places {
 /// Which of a project's targets.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Targets {
-    /// Targets to work on: names, groups, or patterns such as `prod-*`; separate several with commas, or repeat the option
-    /// [default: `default_target` of the project, or the only one]
+    /// Targets to work on: names, groups, values of the matrix, or patterns such as `prod-*`; separate several with commas, or
+    /// repeat the option [default: `default_target` of the project, or the only one]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     target: Vec<String>,
 

@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -5,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::drifting::Drifting;
 use super::forms::Forms;
-use super::many::{self, Does};
+use super::many::{self, Does, PlansWanted};
 use super::offline::Offline;
 use super::places::{Places, Which};
 use super::planning::{Chosen, TargetArgs};
@@ -40,7 +41,7 @@ pub struct Plan {
     #[arg(long, value_name = "TIME", value_parser = length)]
     wait: Option<SignedDuration>,
 
-    /// Replay 30 days on devices that join, leave or stay excluded, before and after the plan; the HTML page
+    /// Simulate the next 30 days, with and without the plan, for devices that join, leave or stay excluded; the HTML page
     /// includes this if the plan has at most 500 resources
     #[arg(long)]
     people: bool,
@@ -67,7 +68,9 @@ impl Plan {
             Which::One(place) => self.one(&place, &request, &format!("apply{options}"), context),
             Which::Several(asked) => {
                 let does = Does::Apply(options.to_owned());
-                many::plan::run(&asked, &request, &does, &self.forms, self.codes(), context)
+                let choice = request.choice.clone();
+                let wanted = PlansWanted::Alike(Arc::new(request));
+                many::plan::run(&asked, &wanted, &choice, &does, &self.forms, self.codes(), context)
             }
         }
     }

@@ -29,11 +29,11 @@ pub struct Preview {
     #[arg(value_name = "ADDRESS")]
     address: String,
 
-    /// Value for a variable of the template, for this preview only (`--with` of `send`)
+    /// Value for a variable of the template, for this preview only; `send` calls this option --with
     #[arg(long, value_name = "KEY=VALUE", value_parser = message::pair)]
     set: Vec<(String, String)>,
 
-    /// Sample of the template's `previews` to show [default: the defaults, then all samples]
+    /// Sample of the template's `previews` to show [default: the default values, then every sample]
     #[arg(long, value_name = "NAME")]
     preview: Option<String>,
 

@@ -18,7 +18,7 @@ use crate::render::reach::{ReachBar, ReachView};
 ///
 /// It reads the lists of named users and channels page by page and stores properties and tags in `.pushplan/`, without
 /// ids of channels and users and without addresses. Plans of the target then show how many devices their messages reach, and the age of these numbers.
-/// Plans of the built-in service count its devices without this, unless they also change tags or channels of users.
+/// Plans of the built-in service count its devices without this. A plan that removes tags or moves channels between users shows no numbers.
 #[derive(Debug, Args)]
 pub struct Reach {
     /// Read sample devices from a file instead, one JSON object per line

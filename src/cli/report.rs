@@ -72,7 +72,7 @@ struct ByTime {
 
 #[derive(Debug, Args)]
 struct Range {
-    /// First day or time in UTC, such as 2026-11-01 or 2026-11-01T09:00 [default: 24 hours, 30 days or 12 months before --to, by --precision]
+    /// First day or time in UTC, such as 2026-11-01 or 2026-11-01T09:00:30 [default: 24 hours, 30 days or 12 months before --to, by --precision]
     #[arg(long, value_name = "TIME", value_parser = Moment::parse)]
     from: Option<Moment>,
 
@@ -227,6 +227,7 @@ impl OfPush {
             let path = statistics::of_pushes(from, to);
             let pages = asking::pages(opened, &path).await?;
             let mut pushes = statistics::pushes(&pages).map_err(|why| asking::unclear(&path, why))?;
+            pushes.retain(|push| statistics::within(push, from, to));
             // Pushes with the same time are in the order of sending, the last first.
             pushes.reverse();
             pushes.sort_by(|one, other| other.time.cmp(&one.time));

@@ -41,7 +41,7 @@ pub const PATIENCE: SignedDuration = SignedDuration::from_mins(2);
 pub struct Approved {
     /// Apply only if the plan has the digest in the comment on the merged pull request. Any other plan ends with exit 5 and a
     /// list of what changed since the review. See `pushplan ci comment`
-    #[arg(long, conflicts_with = "plan")]
+    #[arg(long)]
     approved: bool,
 
     /// Accept a truncated comment as approval
@@ -142,7 +142,7 @@ impl Review {
             return Ok(());
         }
         if !is_sealed {
-            return Err(edited(&sign, noun));
+            return Err(edited(&sign, noun, plan));
         }
         set_back(&hidden, plan, log, &sign).await?;
         if hidden.offline {
@@ -173,7 +173,7 @@ impl Review {
         match hidden.judge(plan) {
             _ if !has_news => stale("no longer to be done", &told(&late), too_late(noun)),
             Verdict::Moved(mut moved) => {
-                let help = if back.is_empty() { way_on(&moved, &hidden, noun) } else { no_way_back(noun) };
+                let help = if back.is_empty() { way_on(&moved, &hidden, plan, noun) } else { no_way_back(noun) };
                 moved.extend(late);
                 moved.extend(back);
                 stale("not what would be done now", &all_told(&moved, &hidden, plan), help)

@@ -43,7 +43,7 @@ impl Show {
         }
         if changes.is_empty() {
             let known: Vec<String> = planned.plan.changes.iter().map(|change| change.address.to_string()).collect();
-            let failure = Failure::new(format!("{address} is neither declared nor managed"));
+            let failure = Failure::usage(format!("{address} is neither declared nor managed"));
             return Err(match text::nearest(&self.address, known.iter().map(String::as_str)) {
                 Some(near) => failure.help(format!("did you mean {near}?")),
                 None => failure.help(

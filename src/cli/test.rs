@@ -157,14 +157,14 @@ impl Test {
 }
 
 impl CaseFilter {
-    /// The cases whose names contain one of the words, if there are any. A word that is in no name is refused.
+    /// The cases with one of the words in their names or in the names of their files, if there are any. A word that is in no name is refused.
     fn choose(&self, cases: Vec<Case>) -> Result<Vec<Case>, Failure> {
         if self.names.is_empty() {
             return Ok(cases);
         }
         let has = |case: &Case, word: &str| {
-            let stem = case.place.file.rsplit('/').next().and_then(|file| file.split('.').next());
-            case.name.to_lowercase().contains(&word.to_lowercase()) || stem == Some(word)
+            let file = case.place.file.rsplit('/').next().unwrap_or_default();
+            [case.name.as_str(), file].iter().any(|name| name.to_lowercase().contains(&word.to_lowercase()))
         };
         if let Some(word) = self.names.iter().find(|word| !cases.iter().any(|case| has(case, word))) {
             let failure = Failure::usage(format!("no case and no file has `{word}` in its name"));
@@ -223,7 +223,7 @@ async fn stage(workspace: &Workspace, case: &Case) -> Result<Stage, Failure> {
         .project
         .target(&workspace.target)
         .map_or(Level::Extended, |target| target::wanted(target, target.base_url.is_none()));
-    let devices = case.channel.iter().map(|_| placed(case)).collect::<Result<_, Failure>>()?;
+    let devices = case.channel.iter().map(|id| placed(case, id)).collect::<Result<_, Failure>>()?;
     let setup = StageSetup { target: &workspace.target, level, units: &workspace.units, start: case.start, devices };
     let stage = Stage::set(setup).await?;
     match stage.refused.first() {

@@ -22,7 +22,7 @@ No device tests here. They are in files named *.test.yaml, such as tests/first.t
       expect: {in: buyers, receives: []}
 ";
 
-/// The version of the JSON. It grows when a field changes its meaning or is removed.
+/// The version of the JSON. It increases when a field is removed or changes its meaning.
 const FORMAT: u32 = 1;
 
 /// The names of the cases.
@@ -137,20 +137,20 @@ fn shown(place: &CaseLine) -> String {
     one_line(&format!("{}:{}", place.file, place.line))
 }
 
-/// What `pushplan test --format json` prints.
+/// The output of `pushplan test --format json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CasesDocument {
-    /// The version of this form. It grows when a field changes its meaning or is removed.
+    /// The version of this format. It increases when a field is removed or changes its meaning.
     pub format_version: u32,
-    /// The cases, by file and in the order in which they stand there.
+    /// The cases, by file and in the order of the file.
     pub cases: Vec<CaseEntry>,
-    /// How many passed.
+    /// The number of cases that passed.
     pub passed: usize,
-    /// How many failed.
+    /// The number of cases that failed.
     pub failed: usize,
 }
 
-/// A case, and what became of it.
+/// A case and its result.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CaseEntry {
     pub name: String,
@@ -158,9 +158,9 @@ pub struct CaseEntry {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// Whether all was as expected. Null with `--list`, which runs none.
+    /// Whether all expectations were met. Null with `--list`, which runs no case.
     pub passed: Option<bool>,
-    /// How many expectations were looked at.
+    /// The number of checked expectations.
     pub checks: usize,
     pub failures: Vec<Difference>,
 }
@@ -171,19 +171,19 @@ pub struct Difference {
     pub kind: MismatchKind,
     /// The line of the expectation, from 1.
     pub line: usize,
-    /// What the clock of the case showed.
+    /// The time of the case.
     pub at: String,
-    /// What was expected, in words. Null for a step that cannot be carried out.
+    /// The expectation, in words. Null for a step that cannot be carried out.
     pub expected: Option<String>,
-    /// What was there, in words.
+    /// The observed result, in words.
     pub got: String,
-    /// The segment, where it is about one.
+    /// The segment, if the expectation is about one.
     pub segment: Option<String>,
-    /// The address of what sends the message, where it is about one.
+    /// The address of the sender, if the expectation is about a message.
     pub from: Option<String>,
-    /// What it comes from, in sentences.
+    /// The reasons, one sentence each.
     pub because: Vec<String>,
-    /// The conditions of the audience, where one decided.
+    /// The conditions of the audience, if one of them decided.
     pub why: Option<Condition>,
 }
 
@@ -206,10 +206,10 @@ pub enum MismatchKind {
 /// A condition, and how the device stands to it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Condition {
-    /// What is asked, such as `country = US`.
+    /// The condition, such as `country = US`.
     pub condition: String,
     pub holds: bool,
-    /// What the device has instead, or by what it has it.
+    /// The actual value of the device, or its source.
     pub because: Option<String>,
     /// Whether it decided.
     pub decided: bool,
@@ -217,7 +217,7 @@ pub struct Condition {
     pub file: Option<String>,
     /// The line, from 1.
     pub line: Option<usize>,
-    /// What it is made of.
+    /// The conditions that it consists of.
     pub conditions: Vec<Condition>,
 }
 

@@ -11,7 +11,7 @@ use super::plan::words::moment;
 use super::report::{self, ReportDocument, StepLine};
 use crate::apply::{Ending, Report};
 use crate::failure::Failure;
-use crate::plan::Plan;
+use crate::plan::{Aim, Plan};
 use crate::text::{count, short};
 
 /// The maximal size of a footer in bytes.
@@ -20,7 +20,10 @@ pub const MOST: usize = 2_500;
 const LEFT: usize = 1_500;
 const LINE: usize = 240;
 
-/// The footer of a comment that waits for its reviewers. `on_merge`: the merge triggers the apply.
+/// The beginning of the footer for promotions.
+const PROMOTES: &str = "After the merge, `pushplan promote --approved` applies";
+
+/// The footer of a comment that waits for its reviewers. `on_merge`: it is applied after the merge.
 pub fn waiting(plan: &Plan, on_merge: bool, truncated: bool, commit: Option<&str>) -> String {
     let commit = commit.map(|commit| format!("For commit `{}`. ", short_commit(commit))).unwrap_or_default();
     if !plan.basis.is_service() {
@@ -39,13 +42,36 @@ pub fn waiting(plan: &Plan, on_merge: bool, truncated: bool, commit: Option<&str
         true => " This comment has no room for all of it: it counts only with `--accept-truncated`.",
         false => "",
     };
-    format!("{commit}On the merge, exactly plan `{digest}` is applied, or nothing.{cut}")
+    match plan.aim {
+        Aim::Promoted(_) => {
+            format!("{commit}{PROMOTES} exactly plan `{digest}`, or nothing. A merge alone does not apply this.{cut}")
+        }
+        _ => format!("{commit}On the merge, exactly plan `{digest}` is applied, or nothing.{cut}"),
+    }
 }
 
-/// The footer of a comment about several targets that waits for its reviewers. `truncated`: the targets that it shows
-/// only partly.
-pub fn waiting_many(plans: &[(&Plan, &NextSteps)], truncated: &BTreeSet<String>, commit: Option<&str>) -> String {
-    let (first, _) = plans[0];
+/// The footer of a comment about several targets that waits for its reviewers. `failed`: the targets that could not be
+/// planned. `truncated`: those that it shows only partly.
+pub fn waiting_many(
+    plans: &[(&Plan, &NextSteps)],
+    failed: &[&str],
+    truncated: &BTreeSet<String>,
+    commit: Option<&str>,
+) -> String {
+    let unplanned = match failed {
+        [] => String::new(),
+        [one] => format!(" {} could not be planned, so nothing of it is approved.", target_names(&[one])),
+        several => format!(" {} could not be planned, so nothing of them is approved.", target_names(several)),
+    };
+    let planned = waiting_planned(plans, truncated, commit);
+    format!("{planned}{unplanned}").trim_start().to_owned()
+}
+
+/// The footer of a comment about the planned targets.
+fn waiting_planned(plans: &[(&Plan, &NextSteps)], truncated: &BTreeSet<String>, commit: Option<&str>) -> String {
+    let Some((first, _)) = plans.first() else {
+        return commit.map(|commit| format!("For commit `{}`.", short_commit(commit))).unwrap_or_default();
+    };
     let applied: Vec<(&Plan, &NextSteps)> = plans.iter().filter(|(plan, _)| !plan.is_empty()).copied().collect();
     match applied.iter().find(|(plan, ahead)| !plan.basis.is_service() || !ahead.on_merge) {
         Some((plan, ahead)) => waiting(plan, ahead.on_merge, false, commit),
@@ -60,7 +86,16 @@ pub fn waiting_many(plans: &[(&Plan, &NextSteps)], truncated: &BTreeSet<String>,
                     target_names(names)
                 ),
             };
-            format!("{commit}On the merge, exactly these plans are applied, each as it is shown, or nothing.{cut}")
+            match applied.iter().any(|(plan, _)| matches!(plan.aim, Aim::Promoted(_))) {
+                true => format!(
+                    "{commit}{PROMOTES} exactly these plans, each as it is shown, or nothing. A merge alone does not apply this.{cut}"
+                ),
+                false => {
+                    format!(
+                        "{commit}On the merge, exactly these plans are applied, each as it is shown, or nothing.{cut}"
+                    )
+                }
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::git::masked;
 use crate::text;
 
-/// The version of the JSON form. It grows when a field changes its meaning or is removed.
+/// The version of the JSON format. It increases when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
 /// The state of a check.
@@ -36,9 +36,9 @@ pub struct Check {
     /// Its target; none if it is about all targets.
     pub target: Option<String>,
     pub state: CheckState,
-    /// What was found.
+    /// The result of the check.
     pub says: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
     #[serde(skip)]
     pub exit: Exit,
@@ -134,10 +134,10 @@ pub struct Checkup {
     pub checks: Vec<Check>,
 }
 
-/// What `pushplan doctor --format json` prints.
+/// The output of `pushplan doctor --format json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DoctorDocument<'c> {
-    /// The version of this form.
+    /// The version of this format.
     format_version: u32,
     /// The version of pushplan.
     pushplan: &'static str,

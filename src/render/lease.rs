@@ -5,13 +5,13 @@ use serde::Serialize;
 
 use crate::ledger::{Observed, Running};
 
-/// The version of these forms. It grows when a field changes its meaning or is removed.
+/// The version of these forms. It increases when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
-/// What `pushplan apply --format json` prints if another run holds the lock. Nothing was done.
+/// The output of `pushplan apply --format json` if another run holds the lock. Nothing was done.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HeldDocument<'l> {
-    /// The version of this form.
+    /// The version of this format.
     format_version: u32,
     /// The target.
     target: &'l str,
@@ -23,10 +23,10 @@ pub struct HeldDocument<'l> {
     observed_seconds: u64,
 }
 
-/// What `pushplan unlock --format json` prints.
+/// The output of `pushplan unlock --format json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Unlocked<'l> {
-    /// The version of this form.
+    /// The version of this format.
     format_version: u32,
     /// The target.
     target: &'l str,
@@ -37,13 +37,13 @@ pub struct Unlocked<'l> {
 /// A lease.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Lease<'l> {
-    /// What `pushplan unlock --lease` takes.
+    /// The id for `pushplan unlock --lease`.
     id: &'l str,
-    /// Who has it.
+    /// The owner of the lock.
     holder: &'l str,
     /// Their machine.
     host: Option<&'l str>,
-    /// Where the job is shown that they run in.
+    /// The URL of the CI job of that run.
     job: Option<&'l str>,
     /// When the run began.
     since: String,

@@ -9,11 +9,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::one_line;
-use crate::address::Address;
+use crate::address::count_resources;
 use crate::ledger::{Entry, Facts, Kept, Owned, Restored, Retired, Running, Seq, Unconfirmed};
 use crate::text;
 
-/// The version of the JSON form. It grows when a field changes its meaning or is removed.
+/// The version of the JSON format. It increases when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
 /// A ledger and the facts shown about it.
@@ -27,42 +27,42 @@ pub struct LedgerView<'v> {
     pub is_held: bool,
 }
 
-/// What `pushplan ledger status --format json` prints.
+/// The output of `pushplan ledger status --format json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Status<'v> {
-    /// The version of this form.
+    /// The version of this format.
     format_version: u32,
     /// The target.
     target: &'v str,
-    /// Where the ledger is.
+    /// The place of the ledger.
     place: &'v str,
-    /// What tells it from every other. Empty before the first record.
+    /// The unique id of the ledger. Empty before the first record.
     lineage: &'v str,
-    /// How many records it has.
+    /// The number of records.
     records: Seq,
-    /// The checkpoint that reading begins at.
+    /// The checkpoint from which it is read.
     checkpoint: Option<Seq>,
-    /// How many bytes were read.
+    /// The number of bytes that were read.
     bytes_read: usize,
     /// The last record; null before the first.
     last: Option<Last<'v>>,
-    /// How many resources are ours.
+    /// The number of managed resources. One that is applied in parts counts once.
     resources: usize,
-    /// What was sent, and nobody knows what became of it.
+    /// Addresses of requests with an unknown result.
     in_doubt: Vec<String>,
     /// The run that holds the lock, or was cut off.
     run: Option<&'v Running>,
-    /// Whether the lease of that run still holds; null where there is none.
+    /// Whether the lease of that run is still valid; null if there is no run.
     run_is_held: Option<bool>,
     /// Results that could not be written to the ledger.
     unwritten: usize,
     /// The new place of the ledger, once it was moved.
     moved_to: Option<&'v str>,
-    /// Whether the ledger was restored from a backup, and what may have been created since is still to be checked.
+    /// Whether the ledger was restored from a backup, and changes since the backup still have to be checked.
     gap_is_open: bool,
 }
 
-/// Who wrote a record, and when.
+/// The author and the time of a record.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Last<'v> {
     #[schemars(with = "String")]
@@ -103,9 +103,8 @@ impl LedgerView<'_> {
             0 => String::new(),
             some => format!(", {some} unconfirmed"),
         };
-        let mut resources: Vec<Address> = ledger.owned.keys().map(Address::resource).collect();
-        resources.dedup();
-        row("managed", format!("{}{doubt}", text::count(resources.len(), "resource")));
+        let resources = count_resources(ledger.owned.keys());
+        row("managed", format!("{}{doubt}", text::count(resources, "resource")));
         row("locked by", ledger.run.as_ref().filter(|_| self.is_held).map_or("nobody".to_owned(), at_work));
         if let Some(run) = ledger.run.as_ref().filter(|_| !self.is_held) {
             row("cut off", cut_off(run));
@@ -127,8 +126,6 @@ impl LedgerView<'_> {
 
     pub fn json(&self) -> String {
         let Facts { position, last, checkpoint, bytes, ledger } = self.facts;
-        let mut resources: Vec<Address> = ledger.owned.keys().map(Address::resource).collect();
-        resources.dedup();
         json(&Status {
             format_version: VERSION,
             target: self.target,
@@ -138,7 +135,7 @@ impl LedgerView<'_> {
             checkpoint: *checkpoint,
             bytes_read: *bytes,
             last: last.as_ref().map(|entry| Last { at: entry.at, actor: &entry.actor }),
-            resources: resources.len(),
+            resources: count_resources(ledger.owned.keys()),
             gap_is_open: ledger.gap.as_ref().is_some_and(|gap| !gap.is_closed),
             in_doubt: ledger.open.keys().map(ToString::to_string).collect(),
             run: ledger.run.as_ref(),

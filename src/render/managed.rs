@@ -13,16 +13,16 @@ use crate::ledger::{Ledger, Verb};
 use crate::outcome;
 use crate::text;
 
-/// The version of the JSON form. It grows when a field changes its meaning or is removed.
+/// The version of the JSON format. It increases when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
-/// The state of one thing in the ledger.
+/// The state of a resource in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ManagedState {
     /// It is on the service as it was applied.
     Applied,
-    /// It is a push or an experiment whose time has not come.
+    /// It is a push or an experiment that is still to be sent.
     Waiting,
     /// Its time has passed.
     Past,
@@ -100,17 +100,17 @@ pub struct ManagedView<'v> {
     pub is_part: bool,
 }
 
-/// What `pushplan list --format json` prints.
+/// The output of `pushplan list --format json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ManagedDocument<'v> {
-    /// The version of this form. It grows when a field changes its meaning or is removed.
+    /// The version of this format. It increases when a field is removed or changes its meaning.
     format_version: u32,
     target: &'v str,
-    /// What the ledger of the target has, by address.
+    /// The managed resources and their parts, sorted by address.
     resources: Vec<ManagedResource<'v>>,
 }
 
-/// One resource, or one part of a resource that is applied by itself.
+/// One resource, or one part of a resource that is applied separately.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ManagedResource<'v> {
     /// Such as `segments/lapsed-buyers`.

@@ -13,10 +13,10 @@ use std::collections::HashMap;
 
 use super::Repetition;
 use super::plan::messages;
-use super::plan::text::{changing, pressing, staying};
+use super::plan::text::{changing, held_lines, held_lines_of, pressing, staying};
 use super::plan::{NextSteps, PlanView, Risk};
 use crate::failure::Failure;
-use crate::plan::Plan;
+use crate::plan::{Aim, Plan};
 use crate::text::count;
 
 /// The number of targets that are named in a heading; the rest is counted.
@@ -61,6 +61,27 @@ impl<'p> Several<'p> {
 
     fn plans(&self) -> impl Iterator<Item = &'p Plan> {
         self.planned().map(|(_, view, _)| view.plan)
+    }
+
+    /// The source of a promotion, if the targets have different ones.
+    fn source(&self, plan: &'p Plan) -> Option<&'p str> {
+        match &plan.aim {
+            Aim::Promoted(from) if !self.has_one_source() => Some(from),
+            _ => None,
+        }
+    }
+
+    /// Whether all plans have the same aim.
+    fn has_one_source(&self) -> bool {
+        let mut aims = self.plans().map(|plan| &plan.aim);
+        let first = aims.next();
+        aims.all(|other| Some(other) == first)
+    }
+
+    /// The changes of a target in a few words, with the source of a promotion.
+    fn words(&self, view: &PlanView<'p>) -> String {
+        let source = self.source(view.plan).map(|from| format!("from {from}: ")).unwrap_or_default();
+        format!("{source}{}", words(view))
     }
 
     /// The command to continue with.
@@ -116,7 +137,7 @@ impl<'p> Several<'p> {
 fn words(view: &PlanView) -> String {
     let changing = changing(view);
     if view.plan.is_empty() && changing.is_empty() {
-        let left = view.plan.left_out.len();
+        let left = view.left_out();
         let left = if left > 0 { format!(", {left} left out") } else { String::new() };
         return format!("no changes ({}{left})", count(view.matching(), "resource"));
     }
@@ -181,6 +202,21 @@ fn fold<'t, B>(all: Vec<(&'t str, Vec<ShownBlock<B>>)>) -> Vec<Folded<'t, B>> {
         folded[at].blocks.push(block);
     }
     folded
+}
+
+/// The resources that are not promoted, under their targets. Targets with different sources share a line about "the source".
+fn not_promoted<'p>(several: &Several<'p>) -> Vec<(Vec<&'p str>, Vec<String>)> {
+    let all = several.planned().map(|(target, view, _)| {
+        let lines = held_lines(view.plan).into_iter().zip(held_lines_of(view.plan, "the source"));
+        let line =
+            |(own, same): (String, String)| ShownBlock { risk: Risk::None, same: same.clone(), block: (own, same) };
+        (target, lines.map(line).collect())
+    });
+    let lines = |Folded { targets, blocks, .. }: Folded<'p, (String, String)>| {
+        let is_own = targets.len() == 1 || several.has_one_source();
+        (targets, blocks.into_iter().map(|(own, same)| if is_own { own } else { same }).collect())
+    };
+    fold(all.collect()).into_iter().map(lines).collect()
 }
 
 /// Every change once, under the targets that have it. A change on one target has its ids and the values of its

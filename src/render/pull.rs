@@ -159,7 +159,8 @@ pub fn ending(ending: &Ending, done: bool, plan: &str) -> String {
     let said: Vec<String> = [
         of(ending.agreed, "{}adopted as declared"),
         of(ending.pulled, "{}pulled and adopted"),
-        (ending.groups > 0).then(|| format!("{} {would_be}declared for them", text::count(ending.groups, "tag group"))),
+        (ending.groups > 0)
+            .then(|| format!("{} {would_be}added to the files", text::count(ending.groups, "tag group"))),
         of(ending.edited, "{}edited in place"),
         of(ending.by_hand, "left for you to edit"),
         of(ending.gone, "removed on the service and left for you to delete in your files"),

@@ -41,7 +41,8 @@ impl Repetition {
         Self { look: look.to_owned(), ..self }
     }
 
-    /// Marks a command that names its target itself, such as `promote --from staging --to production`.
+    /// Marks a command that names its target itself, such as `promote --from staging --to production`. The command that shows
+    /// the plan then does too.
     pub fn whole(self) -> Self {
         Self { is_whole: true, ..self }
     }
@@ -66,7 +67,8 @@ impl Repetition {
 
     /// The command that shows the plan.
     pub fn plan(&self) -> String {
-        let Self { look, project, target, choice, .. } = self;
+        let Self { look, project, target, choice, is_whole, .. } = self;
+        let target = if *is_whole { "" } else { target };
         format!("pushplan {look}{project}{target}{choice}")
     }
 

@@ -1,5 +1,7 @@
 //! The result of an apply, for users and for programs.
 
+mod json;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
@@ -7,14 +9,16 @@ use serde::Serialize;
 
 use super::Repetition;
 use super::layout::{self, Paint, Row, Style, Words};
-use super::lease::HeldDocument;
-use crate::address::Address;
+use super::plan::Block;
+use crate::address::{Address, KindKey};
 use crate::apply::{Ending, Fate, Report, StepReport};
 use crate::failure::{Failure, FailureKind};
 use crate::kinds::{self, Create, Read};
 use crate::ledger::Verb;
 use crate::nouns::level::Level;
-use crate::plan::{Action, Aim, Change, News, Plan, Reason, Step};
+use crate::plan::{Action, Aim, Change, News, Plan, Reason};
+
+pub use json::{Printed, ReportDocument, StepLine, json, last_line};
 
 /// The replacement for an origin in a plan for the built-in service.
 const BUILT_IN: &str = "built-in";
@@ -226,12 +230,38 @@ pub(super) fn numbers_of(report: &Report, plan: &Plan) -> String {
     numbers(&ShownRun::of(report, plan), plan).plain().to_lowercase().trim_end_matches('.').to_owned()
 }
 
+/// The changed resources, each with its verb in the past tense. One that is applied in parts counts once, with the
+/// action that its plan shows.
+fn counted<'r>(
+    told: &ShownRun,
+    plan: &Plan,
+    done: impl Iterator<Item = &'r StepReport>,
+) -> BTreeSet<(&'static str, (KindKey, &'r str))> {
+    let blocks = Block::of_plan(plan, true);
+    let composites: BTreeMap<(KindKey, &str), Action> =
+        blocks.iter().filter(|block| block.total > 0).map(|block| (block.address.whole(), block.action)).collect();
+    let counted = |step: &'r StepReport| {
+        let whole = step.address.whole();
+        let action = step.address.part().and_then(|_| composites.get(&whole));
+        let word = match (action, step.verb) {
+            (None, _) | (_, Verb::Move) => told.done(step),
+            (Some(Action::Create), Verb::Create) => past_tense(Verb::Create),
+            (Some(Action::Delete), Verb::Delete) => past_tense(Verb::Delete),
+            (Some(Action::Adopt), Verb::Adopt) => told.done(step),
+            (Some(Action::Forget), Verb::Forget) => past_tense(Verb::Forget),
+            (Some(_), _) => past_tense(Verb::Update),
+        };
+        (word, whole)
+    };
+    done.map(counted).collect()
+}
+
 /// `3 created, 1 updated; 2 failed, 4 not started.`
 fn numbers(told: &ShownRun, plan: &Plan) -> Words {
     let is_done = |step: &&&StepReport| step.fate.is_done() && !told.is_part(step);
-    let done: Vec<&str> = told.steps.iter().filter(is_done).map(|step| told.done(step)).collect();
+    let done = counted(told, plan, told.steps.iter().copied().filter(|step| is_done(&step)));
     let words = ["created", "updated", REPLACED, "deleted", "adopted", UNPROTECTED, "forgotten", "moved"];
-    let number = |word: &&str| done.iter().filter(|done| *done == word).count();
+    let number = |word: &&str| done.iter().filter(|(done, _)| done == word).count();
     let mut parts: Vec<String> = words
         .iter()
         .map(|word| (number(word), word))
@@ -324,151 +354,4 @@ fn is_for_people(step: &StepReport, level: Level) -> bool {
     let life = kinds::api(&step.address).lifecycle(level);
     let unknown = matches!(step.fate, Fate::Unknown { .. }) && step.verb == Verb::Create;
     unknown && life.read == Read::LedgerOnly && life.create != Create::Upsert
-}
-
-/// What `pushplan apply --format json` prints, and the last line of `--format jsonl`: what a run did, or which run holds the lock.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Printed<'p> {
-    Ran(ReportDocument),
-    Held(HeldDocument<'p>),
-}
-
-/// What a run did.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ReportDocument {
-    /// The version of this form. It grows when a field changes its meaning or is removed.
-    pub format_version: u32,
-    /// The unique id of this run.
-    pub run: String,
-    /// The digest of the plan.
-    pub plan: String,
-    pub target: String,
-    /// done, partly, failed (nothing was done), interrupted, conflict, unlocked or ledger.
-    pub ending: String,
-    /// The ending in words.
-    pub words: String,
-    /// The last record of the ledger that this run knows of.
-    pub ledger: u64,
-    pub counts: FateCounts,
-    /// What became of each step that is a change, and not for the ledger alone. The last line of --format jsonl has those alone that were never begun.
-    pub steps: Vec<StepLine>,
-    /// What to do next.
-    pub next: Vec<Next>,
-}
-
-/// How many steps have each fate.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct FateCounts {
-    pub done: usize,
-    pub failed: usize,
-    /// Those that were sent, and nobody knows whether they were done.
-    pub unknown: usize,
-    pub skipped: usize,
-    pub not_started: usize,
-    /// What is left to do by hand.
-    pub by_hand: usize,
-}
-
-/// What became of a step. With `--format jsonl`, a line for each that is over.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct StepLine {
-    /// Its place in the plan, from 0.
-    pub step: usize,
-    pub address: String,
-    /// create, update, delete, adopt, forget or move.
-    pub verb: &'static str,
-    /// done, failed, unknown, skipped or not_started.
-    pub fate: &'static str,
-    /// The id of what was created.
-    pub id: Option<String>,
-    pub why: Option<String>,
-    /// Whether the ledger knows. Left out while the run continues.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub recorded: Option<bool>,
-}
-
-impl StepLine {
-    /// A finished step of a run that continues.
-    pub fn of(step: &Step, fate: &Fate) -> Self {
-        let Step { number, address, verb, .. } = step;
-        Self {
-            step: *number,
-            address: address.to_string(),
-            verb: present_tense(*verb),
-            fate: word(fate),
-            id: if let Fate::Done { id, .. } = fate { id.clone() } else { None },
-            why: why(fate).map(str::to_owned),
-            recorded: None,
-        }
-    }
-
-    fn new(report: &StepReport) -> Self {
-        let StepReport { step, address, verb, fate, recorded } = report;
-        Self {
-            step: *step,
-            address: address.to_string(),
-            verb: present_tense(*verb),
-            fate: word(fate),
-            id: if let Fate::Done { id, .. } = fate { id.clone() } else { None },
-            why: why(fate).map(str::to_owned),
-            recorded: Some(*recorded),
-        }
-    }
-
-    /// The step as one line of JSON.
-    pub fn json(&self) -> String {
-        serde_json::to_string(self).expect("texts and numbers are valid JSON")
-    }
-}
-
-impl ReportDocument {
-    pub fn new(report: &Report, plan: &Plan, again: &Repetition) -> Self {
-        let told = ShownRun::of(report, plan);
-        let ending = match &report.ending {
-            Ending::Done => "done",
-            Ending::Partly if report.did_anything(plan) => "partly",
-            Ending::Partly => "failed",
-            Ending::Interrupted => "interrupted",
-            Ending::Conflict => "conflict",
-            Ending::Unlocked { .. } => "unlocked",
-            Ending::Ledger { .. } => "ledger",
-        };
-        Self {
-            format_version: 1,
-            run: report.run.clone(),
-            plan: report.plan.to_string(),
-            target: plan.target.clone(),
-            ending: ending.to_owned(),
-            words: ended(report, plan).plain(),
-            ledger: report.ledger,
-            counts: FateCounts {
-                done: told.count("done"),
-                failed: told.count("failed"),
-                unknown: told.count("unknown"),
-                skipped: told.count("skipped"),
-                not_started: told.count("not_started"),
-                by_hand: plan.manual(),
-            },
-            steps: told.steps.iter().map(|step| StepLine::new(step)).collect(),
-            next: next(report, plan, again),
-        }
-    }
-}
-
-/// The whole report as one JSON object.
-pub fn json(report: &Report, plan: &Plan, again: &Repetition) -> String {
-    let mut text = serde_json::to_string_pretty(&ReportDocument::new(report, plan, again))
-        .expect("texts and numbers are valid JSON");
-    text.push('\n');
-    text
-}
-
-/// The last line of JSON: the result. The other lines were written during the run.
-pub fn last_line(report: &Report, plan: &Plan, again: &Repetition) -> String {
-    let mut document = ReportDocument::new(report, plan, again);
-    document.steps.retain(|line| line.fate == word(&Fate::NotStarted));
-    let mut text = serde_json::to_string(&document).expect("texts and numbers are valid JSON");
-    text.push('\n');
-    text
 }

@@ -116,7 +116,7 @@ fn summary(listing: &Listing) -> Vec<Words> {
     };
     let are = if number == 1 { "is" } else { "are" };
     lines.push(Words::new(&match number {
-        0 => format!("All checked resources on {} are in git.{ignored_words}", listing.target),
+        0 => format!("All resources that pushplan can list on {} are in git.{ignored_words}", listing.target),
         _ => format!("{} on {} {are} not in git.{ignored_words}", count(number, "resource"), listing.target),
     }));
     if let Some(first) = listing.things.iter().find(|thing| !thing.over) {
@@ -159,47 +159,47 @@ fn summary(listing: &Listing) -> Vec<Words> {
     lines
 }
 
-/// What `pushplan unmanaged --format json` prints.
+/// The output of `pushplan unmanaged --format json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct UnmanagedDocument {
-    /// The version of this form. It grows when a field changes its meaning or is removed.
+    /// The version of this format. It increases when a field is removed or changes its meaning.
     format_version: u32,
     target: String,
-    /// What the service offers: documented or extended.
+    /// The API level of the service: documented or extended.
     api: String,
-    /// How much of each kind is not in git, by the kind's key.
+    /// The number of resources that are not in git, by the key of their kind.
     counts: BTreeMap<String, usize>,
-    /// What is not in git, by kind and address.
+    /// The resources that are not in git, by kind and address.
     things: Vec<UnmanagedThing>,
-    /// How many more `ignore_unmanaged` leaves out.
+    /// The number of further resources that `ignore_unmanaged` hides.
     ignored: usize,
     /// Patterns of `ignore_unmanaged` that match nothing.
     idle_patterns: Vec<IdlePattern>,
-    /// Kinds of which the service may have more than it lists.
+    /// Kinds of which the service may have more resources than it lists.
     partly_listed: Vec<String>,
-    /// Kinds that could not be looked at.
+    /// Kinds that could not be listed.
     unlisted: Vec<Unlisted>,
 }
 
-/// One thing that is not in git.
+/// A resource that is not in git.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct UnmanagedThing {
-    /// What it is called here: for `pushplan pull`.
+    /// Its address, for `pushplan pull`.
     address: String,
     /// Such as segments.
     kind: String,
-    /// What people call it in the dashboard.
+    /// Its name in the dashboard.
     name: String,
     id: String,
-    /// When it was made. Null where the service does not tell.
+    /// When it was created. Null if the service does not report it.
     made: Option<String>,
-    /// When it was last used. Null where the service does not tell.
+    /// When it was last used. Null if the service does not report it.
     last_used: Option<String>,
-    /// What points at it, as far as is known: addresses, and what others have, in words.
+    /// The known resources that refer to it: addresses, and descriptions of unmanaged ones.
     used_by: Vec<String>,
-    /// Whether it messaged people and its time has passed: `pushplan pull` leaves it where it is.
+    /// Whether it is a push whose time has passed: `pushplan pull` skips it.
     over: bool,
-    /// Whether the target has things of its kind deleted that are not in git.
+    /// Whether the target prunes unmanaged resources of its kind.
     pruned_kind: bool,
 }
 

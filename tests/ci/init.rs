@@ -62,7 +62,7 @@ fn a_workflow_of_few_lines_is_written_once() {
             &ran.stdout,
             &[match host {
                 "github" => "PUSHPLAN_CREDENTIALS_TOML",
-                _ => "PUSHPLAN_CREDENTIALS of the type file and not protected",
+                _ => "PUSHPLAN_CREDENTIALS of the type file, not protected",
             }],
         );
         assert!(text.lines().count() <= 25, "{text}");

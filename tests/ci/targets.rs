@@ -332,10 +332,22 @@ fn a_promotion_is_shown_and_is_not_what_a_merge_applies() {
     both(&["apply", "--target", "first", "--yes"]);
     both(&["promote", "--from", "first", "--to", "second", "--out", "plan.json"]);
     both(&["ci", "comment", "--plan", "plan.json"]);
-    says(&team.host.only(7), &["2 to create", "Next: `pushplan apply plan.json`", "A merge does not apply this."]);
+    says(
+        &team.host.only(7),
+        &[
+            "2 to create",
+            "After the merge: `pushplan promote --from first --to second --approved --yes`",
+            "After the merge, `pushplan promote --approved` applies exactly plan",
+            "A merge alone does not apply this.",
+        ],
+    );
     let commit = team.host.merge(7);
     let one = ["apply", "--approved", "--yes", "--target", "second"];
     let ran = team.run_with_both(&one, team.on_main(&commit));
     assert_eq!(ran.code, 5, "{ran}");
     says(&ran.stderr, &["it is for another application, another part of the project or another purpose"]);
+    let promote = ["promote", "--from", "first", "--to", "second", "--approved", "--yes"];
+    let ran = team.run_with_both(&promote, team.on_main(&commit));
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&team.host.only(7), &["**Applied to** `second`", "2 created."]);
 }

@@ -189,6 +189,7 @@ async fn who_finds_that_somebody_else_has_begun_sends_nothing() {
         home: None,
         checkout: None,
         safeguards: None,
+        reverts: None,
     };
     let entry =
         Entry { seq: ledger.seq + 1, at: Timestamp::now(), actor: "grace".into(), record: Record::Begin(begin) };

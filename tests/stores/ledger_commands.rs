@@ -66,6 +66,7 @@ impl Story {
             home: None,
             checkout: None,
             safeguards: None,
+            reverts: None,
         }));
     }
 

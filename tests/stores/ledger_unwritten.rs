@@ -227,6 +227,7 @@ fn begin(run: &str) -> Record {
         home: None,
         checkout: None,
         safeguards: None,
+        reverts: None,
     })
 }
 

@@ -79,7 +79,7 @@ fn parts_of_a_resource_are_chosen_by_the_resource() {
     let _service = project.serve();
     assert_eq!(project.changes(&["--only", "tag_groups/loyalty"]), ["+ tag_groups/loyalty"]);
     let ran = project.good(&["apply", "--yes", "--only", "tag_groups/loyalty/named_users/u-2"]);
-    says(&ran.stdout, &["1 created."]);
+    says(&ran.stdout, &["1 updated."]);
     assert_eq!(project.changes(&[]).len(), 2);
 }
 

@@ -65,6 +65,7 @@ fn begin(ledger: &Ledger, lease_seconds: i64) -> Record {
         home: None,
         checkout: None,
         safeguards: None,
+        reverts: None,
     })
 }
 

@@ -151,7 +151,7 @@ fn only_what_is_declared_is_adopted() {
     let project = Project::new(ONE);
     let _service = project.serve();
     let ran = project.run(&["adopt", "segments/vipp"]);
-    assert_eq!(ran.code, 1, "{ran}");
+    assert_eq!(ran.code, 64, "{ran}");
     says(&ran.stderr, &["segments/vipp is not declared for local", "did you mean segments/vip?"]);
     let ran = project.run(&["adopt", "segments/vip"]);
     assert_eq!(ran.code, 1, "{ran}");

@@ -384,6 +384,25 @@ fn push(key: &str, audience: &str) -> String {
     )
 }
 
+/// Its audience before the plan is that of the earlier version, also if its new audience names no segment.
+#[test]
+fn a_push_that_moves_away_from_a_segment_is_compared_with_the_version_that_it_still_has() {
+    let first = format!(
+        "segments:\n  east: {{display_name: East, criteria: {{tag: a}}}}\nscheduled_pushes:\n{}",
+        push("p1", "{segment: east}")
+    );
+    let project = Project::documented(&first);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let wider = "{or: [{tag: a}, {tag: b}]}";
+    project.write(&first.replace("{tag: a}", wider).replace("{segment: east}", "{tag: b}"));
+    assert_eq!(rows(&project), ["scheduled_pushes/p1 different scheduled_pushes/p1"]);
+    project.good(&["apply", "--yes", "--allow-manual"]);
+    assert_eq!(rows(&project), ["scheduled_pushes/p1 different scheduled_pushes/p1"]);
+    let plan = project.run(&["plan"]).stdout;
+    assert!(plan.contains("refers to  an earlier version of segments/east"), "{plan}");
+}
+
 #[test]
 fn of_several_earlier_versions_each_push_has_its_own() {
     let first = format!(

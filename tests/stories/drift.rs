@@ -322,7 +322,7 @@ fn a_part_that_was_removed_is_kept_so_by_a_pull() {
     // Without its only channel, nothing is left of it: a person has to remove it.
     let body = json!({"channel_id": "phone", "device_type": "ios", "named_user_id": "ada"});
     service.post("/api/named_users/disassociate", &body);
-    says(&project.good(&["drift"]).stdout, &["- named_users/ada ", "to keep    remove it from your files"]);
+    says(&project.good(&["drift"]).stdout, &["- named_users/ada ", "to accept  remove it from your files"]);
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn what_somebody_changed_removed_and_added_is_told_without_a_manifest() {
                 "to keep    pushplan pull segments/lapsed",
                 "to undo    pushplan apply --only segments/lapsed",
                 "- segments/buyers",
-                "to keep    remove it from your files",
+                "to accept  remove it from your files",
                 "~ templates/winback",
                 "push.notification.alert  Hello there my {+dear +}friends",
                 "+ segment \"Blue\" (",
@@ -263,7 +263,8 @@ fn the_ways_out_of_drift_lead_somewhere() {
     says(
         &told,
         &[
-            "to create it again: pushplan forget scheduled_pushes/sale, then",
+            "to undo    pushplan forget scheduled_pushes/sale, then",
+            "pushplan apply --only scheduled_pushes/sale creates it again",
             "to keep    pushplan pull templates/winback\n",
             "an apply deletes it",
         ],

@@ -375,6 +375,7 @@ fn a_dead_run_is_told_as_one_and_is_ended_by_whoever_finds_nothing_to_do() {
             home: None,
             checkout: None,
             safeguards: None,
+            reverts: None,
         };
         let at = "2026-01-01T12:00:00Z".parse().expect("a time");
         let entry = Entry { seq: ledger.seq + 1, at, actor: "grace on build-7".into(), record: Record::Begin(begin) };

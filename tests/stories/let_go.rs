@@ -213,6 +213,6 @@ fn a_forgotten_named_user_is_adopted_with_all_its_channels() {
     }
     project.good(&["apply", "--yes"]);
     project.good(&["forget", "named_users/ann"]);
-    says(&project.good(&["adopt", "named_users/ann"]).stdout, &["named_users/ann/one", "2 resources adopted"]);
+    says(&project.good(&["adopt", "named_users/ann"]).stdout, &["named_users/ann/one", "1 resource adopted"]);
     says(&project.good(&["plan"]).stdout, &["No changes."]);
 }

@@ -12,6 +12,7 @@ mod documented;
 mod drift;
 mod drifted;
 mod exits;
+mod experiments;
 mod first_run;
 mod forms;
 mod gone;

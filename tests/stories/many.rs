@@ -5,6 +5,7 @@ mod commands;
 mod connections;
 mod folding;
 mod ledgers;
+mod pairs;
 mod parallel;
 mod promoting;
 mod telling;
@@ -61,8 +62,13 @@ impl World {
     }
 
     fn with(manifest: &str, with: &[&str], faults: &str) -> Self {
+        Self::of(&APPS, manifest, with, faults)
+    }
+
+    /// Creates a world whose service has these applications.
+    fn of(apps: &[&str], manifest: &str, with: &[&str], faults: &str) -> Self {
         let project = Project::new(manifest);
-        let apps: Vec<String> = APPS.iter().map(|app| format!("{}:{}", key(app), secret(app))).collect();
+        let apps: Vec<String> = apps.iter().map(|app| format!("{}:{}", key(app), secret(app))).collect();
         let faults = project.folder.write("faults.toml", faults);
         let apps = apps.iter().flat_map(|app| ["--app", app.as_str()]);
         let options: Vec<&str> = apps.chain(["--faults", faults.to_str().expect("UTF-8")]).collect();

@@ -72,7 +72,7 @@ fn what_was_reached_is_told_for_each_push_and_time() {
     let before = project.good(&["outcome"]);
     says(
         &before.stdout,
-        &["scheduled_pushes/sale", "not sent yet: it is sent Mon 22 Jan 2035 10:00 UTC", "Outcome: 5 not sent yet."],
+        &["scheduled_pushes/sale", "will be sent Mon 22 Jan 2035 10:00 UTC", "Outcome: 5 not sent yet."],
     );
     move_to(&service, "2035-01-22T12:00:00Z");
     let sale = service.get("/local/devices/tablet/received")["received"][0]["push_id"].clone();
@@ -86,16 +86,16 @@ fn what_was_reached_is_told_for_each_push_and_time() {
             "experiments/words               2 devices",
             "scheduled_pushes/twice, time 1   1 device   0 direct responses    0.0 %\n",
             "sent Mon 22 Jan 2035 11:00 UTC",
-            "scheduled_pushes/twice, time 2  not sent yet: it is sent Wed 24 Jan 2035 11:00 UTC",
+            "scheduled_pushes/twice, time 2  will be sent Wed 24 Jan 2035 11:00 UTC",
             "1 direct response   50.0 %",
             "Outcome: 3 reached people, 2 not sent yet.",
         ],
     );
     // For a pending push, only its time is requested, besides the reports.
     let asked = service.asked();
-    let others: Vec<_> = asked.iter().filter(|line| !line.starts_with("GET /api/reports/responses/")).collect();
-    assert!(others.len() == 2 && others.iter().all(|line| line.starts_with("GET /api/schedules/")), "{asked:?}");
-    assert_eq!(asked.len() - others.len(), 3);
+    let count = |path: &str| asked.iter().filter(|line| line.starts_with(&format!("GET {path}"))).count();
+    assert_eq!((count("/api/schedules/"), count("/api/reports/responses/")), (2, 3), "{asked:?}");
+    assert_eq!((count("/api/reports/experiment/overview/"), asked.len()), (1, 6), "{asked:?}");
     assert_eq!(
         states(&project, 0),
         [
@@ -238,7 +238,7 @@ fn a_push_that_was_moved_on_the_service_is_told_with_its_live_time() {
     for time in ["2035-01-22T09:00Z", "2035-01-22T10:30Z"] {
         move_to(&service, time);
         let told = project.good(&["outcome"]).stdout;
-        says(&told, &["not sent yet: it is sent Mon 22 Jan 2035 12:00 UTC", moved]);
+        says(&told, &["will be sent Mon 22 Jan 2035 12:00 UTC", moved]);
     }
     move_to(&service, "2035-01-22T12:30Z");
     says(&project.good(&["outcome"]).stdout, &["1 reached people"]);

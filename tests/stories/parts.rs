@@ -40,6 +40,40 @@ fn what_loses_its_last_part_and_stays_in_the_files_is_not_told_to_be_deleted() {
 }
 
 #[test]
+fn every_command_counts_a_resource_once_with_all_of_its_parts() {
+    let channel = |id: &str, kind: &str| format!("{{channel_id: {id}, device_type: {kind}}}");
+    let both = [channel(CHANNEL, "ios"), channel("05675f5d-48d9-45bb-81d7-2a056daf4ff9", "android")];
+    let files = |channels: &[String]| {
+        format!(
+            "segments: {{s: {{criteria: {{tag: s}}}}}}\ntag_groups:\n  plain: {{tags: [a]}}\n  \
+             stage: {{tags: [a], members: {{named_users: {{u: [a], v: [a]}}}}}}\n\
+             named_users: {{qa: {{channels: [{}]}}}}\n",
+            channels.join(", ")
+        )
+    };
+    let project = Project::new(&files(&both));
+    let _service = project.serve_with(&["--devices", "200"]);
+    says(&project.good(&["validate"]).stdout, &["No problems in 4 resources"]);
+    // A tag group without members needs no request.
+    says(&project.good(&["plan"]).stdout, &["Plan: 3 to create, 1 unchanged."]);
+    let ran = project.good(&["apply", "--yes"]);
+    assert!(ran.stdout.ends_with("\n3 created.\n"), "{ran}");
+    says(&project.good(&["plan"]).stdout, &["local matches your files (4 resources)"]);
+    says(&project.good(&["doctor"]).stdout, &["4 resources in 1 file"]);
+    says(&project.good(&["drift"]).stdout, &["(3 managed\nresources)"]);
+    says(&project.good(&["ledger", "status"]).stdout, &["managed     3 resources"]);
+    says(&project.good(&["history"]).stdout, &["  done  3 created\n"]);
+    let plan = checked(&project.good(&["plan", "--format", "json"]), "plan.schema.json");
+    assert_eq!(plan["counts"]["unchanged"], 4, "{plan}");
+
+    project.write(&files(&both[..1]));
+    says(&project.good(&["plan"]).stdout, &["Plan: 1 to update, 3 unchanged."]);
+    let ran = project.good(&["apply", "--yes"]);
+    assert!(ran.stdout.ends_with("\n1 updated.\n"), "{ran}");
+    says(&project.good(&["history"]).stdout, &["  done  1 updated\n"]);
+}
+
+#[test]
 fn people_change_through_a_segment_only_where_a_segment_changes() {
     let with = |tag: &str, text: &str, who: &str| {
         format!(

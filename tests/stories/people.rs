@@ -158,15 +158,39 @@ fn a_named_user_who_gets_a_tag_has_a_device_that_joins() {
     }
     project.edit("ann: [silver]", "ann: [silver, gold]");
     let found = devices(&project, &[], "scheduled_pushes/thanks");
-    assert_eq!(found["joins"]["words"], "an iOS device that belongs to the named user ann and without loyalty = gold");
+    assert_eq!(found["joins"]["words"], "an iOS device of the named user ann without loyalty = gold");
     assert_eq!(received(&found["joins"], "before"), []);
     assert_eq!(received(&found["joins"], "after").len(), 1, "{found:#}");
     // A new one reaches all devices of a user.
     project.edit("audience: {tag: summer}", "audience: {named_user: ann}");
     project.edit("2035-06-01T10:00", "2035-02-01T10:00");
     let found = devices(&project, &[], "scheduled_pushes/later");
-    assert_eq!(found["joins"]["words"], "an iOS device that belongs to the named user ann and without the tag summer");
+    assert_eq!(found["joins"]["words"], "an iOS device of the named user ann without the tag summer");
     assert_eq!(received(&found["joins"], "after").len(), 2, "{found:#}");
+}
+
+/// A device keeps a tag that it has itself when its named user loses this tag.
+#[test]
+fn a_device_joins_if_its_user_gets_one_tag_and_it_has_the_one_that_the_user_loses() {
+    let (project, _service) = shop();
+    let both = "audience: {and: [{tag: gold, group: loyalty}, {tag: silver, group: loyalty}]}";
+    project.edit("audience: {tag: gold, group: loyalty}", both);
+    project.good(&["apply", "--yes"]);
+    project.edit("ann: [silver]", "ann: [gold]");
+    let found = devices(&project, &[], "scheduled_pushes/thanks");
+    let (joins, leaves) = (&found["joins"], &found["leaves"]);
+    assert_eq!(
+        joins["words"],
+        "an iOS device of the named user ann with loyalty = silver itself and without loyalty = gold"
+    );
+    assert_eq!((received(joins, "before").len(), received(joins, "after").len()), (0, 1), "{found:#}");
+    assert_eq!(
+        leaves["words"],
+        "an iOS device of the named user ann with loyalty = gold and without loyalty = silver itself"
+    );
+    assert_eq!((received(leaves, "before").len(), received(leaves, "after").len()), (1, 0), "{found:#}");
+    let plan = project.good(&["plan"]).stdout;
+    assert!(plan.contains("tag_groups/loyalty changes the tags of named user ann"), "{plan}");
 }
 
 #[test]

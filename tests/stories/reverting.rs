@@ -1,6 +1,6 @@
 //! Reverting a run, regardless of later changes. Nobody gets a message twice because of it.
 
-use pushplan_testing::{Project, Service, changes, says};
+use pushplan_testing::{Project, Service, changes, checked, says};
 use serde_json::{Value, json};
 
 const NOW: &str = "2035-06-01T00:00Z";
@@ -117,6 +117,16 @@ fn a_push_with_another_key_by_now_is_not_made_a_second_time() {
     let ran = project.good(&["revert", "2", "--yes"]);
     assert_eq!(changes(&ran), ["~ scheduled_pushes/sale"]);
     assert_eq!(alerts(&service), ["One"]);
+    let history = project.good(&["history"]).stdout;
+    assert!(history.lines().next().is_some_and(|line| line.contains("revert of 2, 1 ")), "{history}");
+    assert_eq!(history.matches("revert of").count(), 1, "{history}");
+    let number = history.split_whitespace().next().expect("a number");
+    says(&project.good(&["history", number]).stdout, &["reverts    the changes of 2"]);
+    let document = checked(&project.good(&["history", "--format", "json"]), "history.schema.json");
+    let reverted: Vec<&Value> =
+        document["entries"].as_array().expect("runs").iter().map(|it| &it["run"]["reverts"]).collect();
+    assert_eq!(reverted.last(), Some(&&json!(2)), "{document}");
+    assert_eq!(reverted[0], &Value::Null, "{document}");
     // It is already as before, and the output says so.
     let ran = project.good(&["revert", "2", "--yes"]);
     says(&ran.stdout, &["No changes. local is as it was before 2."]);

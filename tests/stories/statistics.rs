@@ -86,7 +86,7 @@ fn numbers_are_those_of_the_service() {
     let ran = project.good(&[&["report", "optouts"], &day[..]].concat());
     assert_eq!(
         ran.stdout,
-        "local: opted-out users who opened the app, daily, 2026-11-01 to 2026-11-01 (UTC): none in 1 day.\n"
+        "local: opted-out users who opened the app, daily, 2026-11-01 to 2026-11-01 (UTC). None in 1 day.\n"
     );
     let ran = project.good(&["report", "devices"]);
     says(

@@ -153,7 +153,10 @@ fn a_list_is_of_the_kinds_and_names_that_are_asked_for() {
     assert_eq!(addresses(&["segments/Old *"]), ["segments/old-one"]);
     assert_eq!(addresses(&["segments/old-one", "templates"]), ["segments/old-one", "templates/old"]);
     assert_eq!(addresses(&["*/Old*"]), ["segments/old-one", "templates/old"]);
-    says(&project.good(&["unmanaged", "pipelines"]).stdout, &["All checked resources on local are in git."]);
+    says(
+        &project.good(&["unmanaged", "pipelines"]).stdout,
+        &["All resources that pushplan can list on local are in git."],
+    );
     for (which, words) in [
         ("segment", "did you mean `segments`?"),
         ("named_users", "named users are not listed: they are data of single people"),
@@ -212,10 +215,9 @@ fn what_is_ignored_is_counted_and_a_pattern_for_nothing_is_a_note() {
     project.folder.write("pushplan.toml", with("\"segments/Test *\""));
     let ran = project.good(&["plan"]);
     assert!(!ran.stdout.contains("Not in git"), "{ran}");
-    says(
-        &project.good(&["unmanaged"]).stdout,
-        &["All checked resources on local are in git. 3 resources are ignored by ignore_unmanaged."],
-    );
+    let ignored =
+        "All resources that pushplan can list on local are in git. 3 resources are ignored by\nignore_unmanaged.";
+    says(&project.good(&["unmanaged"]).stdout, &[ignored]);
     project.folder.write("pushplan.toml", with("[\"segments/* one\", \"pipelines/x\"]"));
     let ran = project.good(&["unmanaged"]);
     says(

@@ -5,3 +5,4 @@ mod names;
 mod phrases;
 mod rooms;
 mod speed;
+mod targets;

@@ -320,10 +320,7 @@ impl<'k, 's> Comparison<'k, 's> {
             out.refresh |= self.is_repointed(&desired, owned, found);
             return;
         }
-        if !stale.is_empty() {
-            let outdated = self.outdated(&stale, owned, found);
-            out.change.reasons.push(Reason::Repoint { to: stale, outdated });
-        }
+        out.change.reasons.extend(self.pointing(stale, live, owned, found));
         let renames = self.api.name(&desired) != self.api.name(live);
         if !(renames && self.collides(&desired, out)) {
             self.change(&desired, live, owned, out);

@@ -2,11 +2,11 @@
 //!
 //! Pure. Manifests only say which fields are left to the dashboard.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan_ledger::{Ledger, Owned, Verb};
-use pushplan_model::address::Address;
+use pushplan_model::address::{Address, KindKey};
 use pushplan_model::kinds::{self, Kind, LegacyTag, Resource, Runs};
 use pushplan_model::node::Shared;
 
@@ -46,12 +46,12 @@ pub struct Drift {
     pub added: Vec<Added>,
     /// The number of unmanaged objects of unknown age, by kind.
     pub undated: BTreeMap<&'static str, usize>,
-    /// The number of managed resources that the service does not show.
-    pub untold: usize,
+    /// Managed resources, or parts of them, that the service does not show.
+    untold: BTreeSet<Address>,
     /// Resources that an earlier run may have created: `plan` finds out whether they exist.
     pub in_doubt: Vec<Address>,
-    /// The number of managed resources that were not read.
-    pub unasked: usize,
+    /// Managed resources, or parts of them, that were not read.
+    unasked: BTreeSet<Address>,
     /// When a plan was last applied or, if none ever was, a resource was last adopted.
     pub since: Option<Timestamp>,
     /// Whether something was ever applied.
@@ -71,19 +71,65 @@ pub struct Added {
     pub used: Option<Timestamp>,
 }
 
+/// The state of a managed resource on the service, in the order of importance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum DriftState {
+    Kept,
+    Unasked,
+    Untold,
+    Removed,
+    Changed,
+}
+
+impl DriftState {
+    /// The state of a resource with parts in both states. A resource that lost only some of its parts is changed.
+    fn and(self, other: Self) -> Self {
+        match self.max(other) {
+            Self::Removed if self != other => Self::Changed,
+            both => both,
+        }
+    }
+}
+
 impl Drift {
-    /// The number of managed resources that were edited.
+    /// The number of managed resources that were edited, or lost a part.
     pub fn changed(&self) -> usize {
-        self.changes.iter().filter(|change| change.action == Action::Update).count()
+        self.count(DriftState::Changed)
     }
 
     pub fn removed(&self) -> usize {
-        self.changes.iter().filter(|change| change.action == Action::Delete).count()
+        self.count(DriftState::Removed)
     }
 
     /// The number of managed resources that were read and are unchanged.
     pub fn kept(&self) -> usize {
-        self.changes.len() - self.changed() - self.removed() - self.untold - self.unasked
+        self.count(DriftState::Kept)
+    }
+
+    /// The number of managed resources that the service does not show.
+    pub fn untold(&self) -> usize {
+        self.count(DriftState::Untold)
+    }
+
+    /// The number of managed resources that were not read.
+    pub fn unasked(&self) -> usize {
+        self.count(DriftState::Unasked)
+    }
+
+    /// Counts each resource once, with all of its parts.
+    fn count(&self, wanted: DriftState) -> usize {
+        let mut resources: HashMap<(KindKey, &str), DriftState> = HashMap::new();
+        for Change { address, action, .. } in &self.changes {
+            let seen = match action {
+                Action::Update => DriftState::Changed,
+                Action::Delete => DriftState::Removed,
+                _ if self.untold.contains(address) => DriftState::Untold,
+                _ if self.unasked.contains(address) => DriftState::Unasked,
+                _ => DriftState::Kept,
+            };
+            resources.entry(address.whole()).and_modify(|known| *known = known.and(seen)).or_insert(seen);
+        }
+        resources.into_values().filter(|seen| *seen == wanted).count()
     }
 
     /// The number of differences in fields that are left to the dashboard.
@@ -109,7 +155,9 @@ pub fn drift(situation: &Situation) -> Drift {
         let seen = live.of(address);
         let mut change = change(situation, address, owned);
         if is_chosen(situation.choice, address) && !situation.under_way.contains(address) {
-            drift.untold += usize::from(*seen == LiveState::Untold);
+            if *seen == LiveState::Untold {
+                drift.untold.insert(address.clone());
+            }
             situation.hold(seen, owned, &names, &mut change);
             let stamp = if let LiveState::There(found) = seen { found.stamp.as_deref() } else { None };
             let at = stamp.and_then(|stamp| kinds::api(address).stamped(stamp));
@@ -121,7 +169,7 @@ pub fn drift(situation: &Situation) -> Drift {
                 drift.disputed.insert(address.clone());
             }
         } else {
-            drift.unasked += 1;
+            drift.unasked.insert(address.clone());
         }
         drift.changes.push(change);
     }

@@ -26,7 +26,7 @@ pub use loosened::{loosened, remembered, usual};
 pub(crate) const MAX_DELETES: usize = 5;
 /// The default of `min_lead`.
 pub(crate) const MIN_LEAD: SignedDuration = SignedDuration::from_mins(5);
-/// The share of a kind that may always be deleted: one in this number.
+/// One in this number of a kind may always be deleted.
 const SHARE: usize = 5;
 /// The number of addresses in a refusal.
 const NAMED: usize = 5;
@@ -55,9 +55,13 @@ impl Default for Limits {
 impl Limits {
     /// The advice to proceed with an option.
     fn go_on(&self, option: &str) -> String {
+        format!("to proceed, {}", self.option(option))
+    }
+
+    fn option(&self, option: &str) -> String {
         match self.elsewhere {
-            true => format!("to proceed, run `pushplan apply {option}` once"),
-            false => format!("to proceed, pass {option}"),
+            true => format!("run `pushplan apply {option}` once"),
+            false => format!("pass {option}"),
         }
     }
 
@@ -144,6 +148,7 @@ fn undecided_as(reason: &Reason) -> Option<Guard> {
         Reason::Collision { .. } => Some(Guard::Collision),
         Reason::InDoubt { .. } | Reason::DeletedOrSent { .. } | Reason::UnknownSinceGap { .. } => Some(Guard::InDoubt),
         Reason::Repoint { .. }
+        | Reason::RefersToEarlier { .. }
         | Reason::NotInPlace
         | Reason::InDashboard { .. }
         | Reason::Recovered { .. }
@@ -202,8 +207,8 @@ fn is_deletion(change: &Change) -> bool {
     change.action == Action::Delete && !change.reasons.iter().any(|reason| matches!(reason, Reason::Retired { .. }))
 }
 
-/// Refuses many deletions. A few deletions are always allowed, and so is a small share of a kind. Deletions beyond that
-/// share are counted over all kinds.
+/// Refuses many deletions. Only kinds that lose more than one in [`SHARE`] of what is managed count, with all their
+/// deletions. Each part of a resource is one deletion.
 fn deletes(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let mut kinds: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for change in &plan.changes {

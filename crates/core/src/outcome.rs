@@ -1,6 +1,8 @@
 //! How many devices were reached by managed pushes. Pure: the pushes, the requests for the service's reports, and the
 //! meaning of the answers.
 
+mod trial;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::tz::TimeZone;
@@ -15,6 +17,8 @@ use pushplan_model::nouns::audience::{SegmentRef, Selector};
 use pushplan_model::source::Span;
 use pushplan_model::text;
 use serde_json::Value;
+
+pub use trial::{Estimate, SMALLEST, Trial, TrialGroup, is_trial};
 
 /// The type of scheduled pushes in reports.
 const SCHEDULED: &str = "SCHEDULED_PUSH";

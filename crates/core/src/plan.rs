@@ -358,17 +358,20 @@ impl Change {
     /// The keys of segments whose earlier versions it still refers to, with their ids.
     pub fn outdated(&self) -> Option<&BTreeMap<String, String>> {
         self.reasons.iter().find_map(|reason| match reason {
-            Reason::Repoint { outdated, .. } if !outdated.is_empty() => Some(outdated),
+            Reason::Repoint { outdated: refs, .. } | Reason::RefersToEarlier { refs } if !refs.is_empty() => Some(refs),
             _ => None,
         })
     }
 
     /// The ids of the earlier versions of segments that it names as it is, by the keys of their segments.
     pub fn outdated_refs(&self) -> Option<&BTreeMap<String, String>> {
-        self.reasons.iter().find_map(|reason| match reason {
-            Reason::Repoint { outdated: refs, .. } | Reason::Retired { refs, .. } if !refs.is_empty() => Some(refs),
-            _ => None,
-        })
+        let retired = || {
+            self.reasons.iter().find_map(|reason| match reason {
+                Reason::Retired { refs, .. } if !refs.is_empty() => Some(refs),
+                _ => None,
+            })
+        };
+        self.outdated().or_else(retired)
     }
 
     /// The remaining times of a push that has begun, which are sent whatever is edited; empty if the plan cancels them.

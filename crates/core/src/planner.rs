@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan_ledger::{Ancestry, Checkout, Descent, Home, Ledger, Owned, Position, Safeguards};
-use pushplan_model::address::Address;
+use pushplan_model::address::{Address, count_resources};
 use pushplan_model::cores;
 use pushplan_model::kinds;
 use pushplan_model::kinds::remote::to_come;
@@ -285,7 +285,7 @@ fn nothing_declared(ledger: &Ledger, live: &Live, rules: &Rules, now: Timestamp)
         owned.past && to_come(&kinds::api(address).times(&owned.spec), now).is_empty()
     };
     let there = ledger.owned.iter().filter(|(address, owned)| !is_over(address, owned) && exists(address));
-    let stays: BTreeSet<Address> = there.map(|(address, _)| address.resource()).collect();
+    let stays = count_resources(there.map(|(address, _)| address));
     let not_pruned = rules.pruned.iter().map(|kind| (*kind).to_owned()).collect();
-    NothingDeclared { stays: stays.len(), not_pruned }
+    NothingDeclared { stays, not_pruned }
 }

@@ -1,6 +1,7 @@
 //! A log over any store. Each record contains the checksum of the one before it, so a changed, swapped or missing
 //! record is detected.
 
+mod announced;
 mod checkpoint;
 mod flaws;
 mod gap;
@@ -23,6 +24,7 @@ use super::intent::Seq;
 use super::record::{Entry, Record};
 use super::store::{New, Sibling, Start, Store, Stored, Unread};
 use super::{AppendError, Ledger, Log, Position, Unreadable, Untrusted};
+pub use announced::Announced;
 use checkpoint::Behind;
 pub use checkpoint::checkpoint;
 pub use gap::Restored;

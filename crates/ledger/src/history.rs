@@ -26,6 +26,8 @@ pub struct Deed {
     pub changes: Vec<Changed>,
     /// The change to the ledger as a whole.
     pub note: Option<&'static str>,
+    /// By changed resource that is applied in parts: the number of its managed parts before.
+    pub parts_before: BTreeMap<Address, usize>,
 }
 
 const GAP: &str = "restored from a backup; later records are lost";
@@ -39,6 +41,8 @@ pub struct PastRun {
     pub tool: String,
     /// The number of changes per action in its plan.
     pub planned: BTreeMap<String, usize>,
+    /// The number of the run that it reverts.
+    pub reverts: Option<usize>,
     pub ended: Ending,
 }
 
@@ -132,8 +136,8 @@ impl Book {
                 if let Some(run) = self.under_way().and_then(|deed| deed.run.as_mut()) {
                     run.ended = Ending::CutOff;
                 }
-                let Begin { run, plan, tool, changes, .. } = begin.clone();
-                let run = PastRun { id: run, plan, tool, planned: changes, ended: Ending::NotEnded };
+                let Begin { run, plan, tool, changes, reverts, .. } = begin.clone();
+                let run = PastRun { id: run, plan, tool, planned: changes, reverts, ended: Ending::NotEnded };
                 self.begin(entry, Some(run));
             }
             Record::End { run, ended } => {
@@ -147,6 +151,7 @@ impl Book {
             Record::Intents(intents) => {
                 for intent in intents {
                     let changed = self.intended(intent);
+                    self.note_parts(entry, &intent.address);
                     let step = (intent.address.clone(), intent.verb);
                     let newest = self.newest.get(&step).copied();
                     let deed = self.part_of(entry);
@@ -183,6 +188,7 @@ impl Book {
                     let before = known.map(|known| known.spec.clone());
                     let (id, after) = (Some(adopted.id.clone()), Some(adopted.spec.clone()));
                     let changed = Changed::noted(&adopted.address, Act::Step(Verb::Adopt), id, before, after);
+                    self.note_parts(entry, &adopted.address);
                     self.part_of(entry).changes.push(changed);
                 }
             }
@@ -191,6 +197,7 @@ impl Book {
                     let known = self.ledger.owned.get(address);
                     let (id, before) = (known.map(|known| known.id.clone()), known.map(|known| known.spec.clone()));
                     let changed = Changed::noted(address, Act::Step(Verb::Forget), id, before, None);
+                    self.note_parts(entry, address);
                     self.part_of(entry).changes.push(changed);
                 }
             }
@@ -217,7 +224,8 @@ impl Book {
     fn begin(&mut self, entry: &Entry, run: Option<PastRun>) -> &mut Deed {
         let Entry { seq, at, actor, .. } = entry.clone();
         let number = self.deeds.len() + 1;
-        self.deeds.push(Deed { number, first: seq, last: seq, at, actor, run, changes: Vec::new(), note: None });
+        let (changes, parts_before) = (Vec::new(), BTreeMap::new());
+        self.deeds.push(Deed { number, first: seq, last: seq, at, actor, run, changes, note: None, parts_before });
         self.deeds.last_mut().expect("one was added")
     }
 
@@ -242,6 +250,18 @@ impl Book {
             }
             None => self.begin(entry, None),
         }
+    }
+
+    /// Counts the managed parts of a resource before the first change to it.
+    fn note_parts(&mut self, entry: &Entry, address: &Address) {
+        if address.part().is_none() {
+            return;
+        }
+        let resource = address.resource();
+        let parts = Address::new(resource.kind, format!("{}/", resource.key));
+        let owned = self.ledger.owned.range(&parts..).take_while(|(one, _)| one.key.starts_with(&parts.key));
+        let number = owned.count();
+        self.part_of(entry).parts_before.entry(resource).or_insert(number);
     }
 
     fn intended(&self, intent: &Intent) -> Changed {
@@ -312,6 +332,7 @@ mod tests {
             home: None,
             checkout: None,
             safeguards: None,
+            reverts: None,
         })
     }
 

@@ -136,6 +136,7 @@ mod tests {
             home: None,
             checkout: None,
             safeguards: None,
+            reverts: None,
         })
     }
 

@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use chain::{Chain, Facts, Kept, NotMoved, Presence, ReadAhead, Restored, Taken, Twice, checkpoint};
+pub use chain::{Announced, Chain, Facts, Kept, NotMoved, Presence, ReadAhead, Restored, Taken, Twice, checkpoint};
 pub use checkout::{Ancestry, Checkout, Descent};
 pub use codec::FORMAT;
 pub use file::FileStore;

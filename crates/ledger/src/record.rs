@@ -94,6 +94,9 @@ pub struct Begin {
     /// The safety settings that the plan was made with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safeguards: Option<Box<Safeguards>>,
+    /// The number of the run in the history that this run reverts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverts: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

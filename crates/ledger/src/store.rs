@@ -92,6 +92,12 @@ pub trait Server: Send + Sync {
 
     /// Forgets what was read ahead and not used.
     fn forget_ahead(&self);
+
+    /// Announces that records of a target follow each other soon, so that records of other targets wait for them.
+    fn announce(&self, target: &str);
+
+    /// Takes back an announcement.
+    fn withdraw(&self, target: &str);
 }
 
 /// Where reading begins.

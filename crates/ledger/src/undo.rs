@@ -336,6 +336,7 @@ mod tests {
             home: None,
             checkout: None,
             safeguards: None,
+            reverts: None,
         })
     }
 

@@ -1,5 +1,6 @@
 //! The address of a resource: the same before it exists, while it exists and after it is deleted.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Deref;
 
@@ -107,6 +108,11 @@ impl Address {
         Self { kind: self.kind, key: key.to_owned() }
     }
 
+    /// Returns the kind and the key of the resource that this is a part of.
+    pub fn whole(&self) -> (KindKey, &str) {
+        (self.kind, self.key.split('/').next().unwrap_or_default())
+    }
+
     /// Returns the name of the part within its resource; `None` for a whole resource.
     pub fn part(&self) -> Option<&str> {
         self.key.split_once('/').map(|(_, part)| part)
@@ -122,6 +128,11 @@ impl Address {
         let key = self.part().map_or_else(|| to.key.clone(), |part| format!("{}/{part}", to.key));
         Some(Self { kind: to.kind, key })
     }
+}
+
+/// Counts resources. One that is applied in parts counts once: every number of resources is counted in this way.
+pub fn count_resources<'a>(addresses: impl IntoIterator<Item = &'a Address>) -> usize {
+    addresses.into_iter().map(Address::whole).collect::<HashSet<_>>().len()
 }
 
 impl From<Address> for String {
@@ -207,6 +218,14 @@ pub fn to_key(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_resource_counts_once_with_all_of_its_parts() {
+        let parts = ["u/channels/1", "u/channels/2", "v"].map(|key| Address::new("named_users", key));
+        assert_eq!(count_resources(&parts), 2);
+        assert_eq!(count_resources(parts.iter().chain([&Address::new("segments", "u")])), 3);
+        assert_eq!(count_resources([]), 0);
+    }
 
     #[test]
     fn an_address_of_an_unknown_kind_is_not_read() {

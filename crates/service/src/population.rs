@@ -267,11 +267,11 @@ fn tags(random: &mut Random) -> BTreeMap<String, BTreeSet<String>> {
         }
     }
     if random.percent(30) {
-        add("lifecycle", "new");
+        add("customer_stage", "new");
     } else if random.percent(80) {
-        add("lifecycle", "buyer");
+        add("customer_stage", "buyer");
         if random.percent(40) {
-            add("lifecycle", "lapsed");
+            add("customer_stage", "lapsed");
         }
         let level: &&str = random.weighted(LOYALTY);
         add("loyalty", level);
@@ -302,7 +302,7 @@ mod tests {
         assert!(has(&|device| device.opt_in) && has(&|device| !device.opt_in));
         assert!(has(&|device| device.properties.language.is_none()));
         assert!(has(&|device| device.properties.timezone.as_deref() == Some("Europe/Berlin")));
-        assert!(has(&|device| device.tags.get("lifecycle").is_some_and(|tags| tags.len() == 2)));
+        assert!(has(&|device| device.tags.get("customer_stage").is_some_and(|tags| tags.len() == 2)));
         let users: Vec<&String> = all.iter().filter_map(|(_, device)| device.named_user.as_ref()).collect();
         let different: BTreeSet<&&String> = users.iter().collect();
         assert!(different.len() < users.len(), "a user has several devices");

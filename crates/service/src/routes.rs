@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
 use pushplan_model::nouns::level::Level;
 
-use super::answer::{Answered, Refusal};
+use super::answer::{Answer, Answered, Refusal};
 use super::api::{self, Decoding, Question, StateChange};
 use super::engine::{Engine, NotDone};
 use super::request::{Call, Request};
@@ -32,7 +34,15 @@ pub enum Handler {
     /// A body is decoded first, without the lock; then the question is answered or the change is made.
     Ask(Decoding<Question>),
     Change(Decoding<StateChange>),
+    /// A change of any number of devices. It is made in parts, so that other requests are answered in between.
+    InParts(ChangeOfPart),
 }
+
+/// Changes a part, from a device on. Returns the device to go on with, or at the end the answer.
+type ChangeOfPart = fn(&mut App, &Call, u32) -> Result<ControlFlow<Answer, u32>, Refusal>;
+
+/// The pause between two parts, in which other requests get the lock.
+const PAUSE: Duration = Duration::from_millis(1);
 
 impl fmt::Debug for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -50,6 +60,10 @@ const fn write(method: &'static str, path: &'static str, run: fn(&mut App, &Call
 
 const fn change(method: &'static str, path: &'static str, decode: Decoding<StateChange>) -> Route {
     Route { method, path, level: Level::Documented, run: Handler::Change(decode) }
+}
+
+const fn in_parts(method: &'static str, path: &'static str, run: ChangeOfPart) -> Route {
+    Route { method, path, level: Level::Documented, run: Handler::InParts(run) }
 }
 
 /// A route with a body that changes nothing.
@@ -90,7 +104,7 @@ pub static ROUTES: &[Route] = &[
     read("/api/tags", api::legacy_tags::list),
     write("PUT", "/api/tags/{tag}", api::legacy_tags::create),
     change("POST", "/api/tags/{tag}", api::legacy_tags::change),
-    write("DELETE", "/api/tags/{tag}", api::legacy_tags::delete),
+    in_parts("DELETE", "/api/tags/{tag}", api::legacy_tags::delete),
     change("PUT", "/api/tags/batch", api::legacy_tags::batch),
     change("POST", "/api/tags/batch", api::legacy_tags::batch),
     read("/api/reports/sends", api::reports::sends),
@@ -98,6 +112,7 @@ pub static ROUTES: &[Route] = &[
     // Before the single push, whose id could be any word.
     read("/api/reports/responses/list", api::reports::list),
     read("/api/reports/responses/{push_id}", api::reports::push),
+    extended(read("/api/reports/experiment/overview/{push_id}", api::experiments::report)),
     read("/api/reports/opens", api::reports::opens),
     read("/api/reports/timeinapp", api::reports::time_in_app),
     read("/api/reports/devices", api::reports::devices),
@@ -195,6 +210,18 @@ pub async fn answer(engine: &Engine, app: &str, mut request: Request) -> Result<
             Ok((request, change)) => write_to(engine, app, &request, change).await,
             Err(refusal) => Ok(Err(refusal)),
         },
+        Handler::InParts(run) => {
+            let mut first = 0;
+            loop {
+                let part = |app: &mut App, call: &Call| run(app, call, first);
+                match write_to(engine, app, &request, part).await? {
+                    Ok(ControlFlow::Continue(next)) => first = next,
+                    Ok(ControlFlow::Break(answer)) => return Ok(Ok(answer)),
+                    Err(refusal) => return Ok(Err(refusal)),
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
     }
 }
 
@@ -214,12 +241,12 @@ async fn read_of(
     engine.show(look).await
 }
 
-async fn write_to(
+async fn write_to<T>(
     engine: &Engine,
     app: &str,
     request: &Request,
-    run: impl FnOnce(&mut App, &Call) -> Answered,
-) -> Result<Answered, NotDone> {
+    run: impl FnOnce(&mut App, &Call) -> Result<T, Refusal>,
+) -> Result<Result<T, Refusal>, NotDone> {
     let level = engine.settings.api;
     let change = engine.write(|state, now| match state.app_mut(app) {
         Some(app) => run(app, &Call { request, now, level }),

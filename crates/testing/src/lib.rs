@@ -10,6 +10,7 @@ mod project;
 mod schema;
 pub mod servers;
 mod sources;
+pub mod sshd;
 pub mod wire;
 
 use std::env;

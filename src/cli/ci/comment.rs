@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use super::Saved;
 use crate::cli::review::{Patient, beneath, host, patience};
 use crate::cli::{Context, Ended, runtime};
+use crate::engine::saved::FailedTarget;
 use crate::exit::Exit;
 use crate::failure::{Failure, FailureKind};
 use crate::forge::{self, DIGITS, Forge, Hidden, HiddenLine, LONGEST, Put};
@@ -19,7 +20,8 @@ use crate::text::count;
 /// Show plans in one comment on the pull request.
 ///
 /// Run it in a workflow for pull requests, after `pushplan plan --out FILE`. Plans of several targets share a comment, and what is the same
-/// is shown once; only a text that is too long continues in further comments. A comment is created once and edited from then on; it
+/// is shown once; only a text that is too long continues in further comments. A target that could not be planned is listed first, with the
+/// reason, and nothing of it is approved. A comment is created once and edited from then on; it
 /// is recognized by a hidden marker and its author, not by its heading. It contains the digests of the plans: after the merge,
 /// `pushplan apply --approved` applies exactly these or nothing, and adds the result to the comment. On a pull request that is
 /// merged or closed, or whose newest commit is another one, the comment is not changed.
@@ -67,9 +69,9 @@ impl Comment {
         if self.mode == Mode::Off {
             return Ok(Exit::Done);
         }
-        let plans = self.saved.read()?;
+        let (plans, failed) = self.saved.read()?;
         let root = self.saved.place().root()?;
-        let ended = runtime()?.block_on(self.write(&plans, &root, context));
+        let ended = runtime()?.block_on(self.write(&plans, &failed, &root, context));
         match ended {
             Err(failure) if self.warn_only && failure.kind != FailureKind::Usage => {
                 context.out.note(&format!("Warning: the comment was not written: {failure}"));
@@ -82,7 +84,13 @@ impl Comment {
         }
     }
 
-    async fn write(&self, plans: &[(Plan, NextSteps)], root: &Path, context: &Context) -> Ended {
+    async fn write(
+        &self,
+        plans: &[(Plan, NextSteps)],
+        failed: &[FailedTarget],
+        root: &Path,
+        context: &Context,
+    ) -> Ended {
         let project = &beneath(root);
         let place = host()?;
         let api = place.api;
@@ -101,11 +109,13 @@ impl Comment {
         let author = forge.author().await?;
         let sign = api.sign(number);
         let mut failures = Vec::new();
-        for plans in chunks(plans) {
-            let bodies = bodies(plans, project, commit.as_deref(), &self.saved)?;
+        for (part, plans) in chunks(plans).into_iter().enumerate() {
+            let failed = if part == 0 { failed } else { &[] };
+            let bodies = bodies(plans, failed, project, commit.as_deref(), &self.saved)?;
             let changes = |(plan, _): &(Plan, NextSteps)| !plan.is_empty() || plan.told.nothing_declared.is_some();
-            let wanted = self.mode == Mode::Always || plans.iter().any(changes);
-            let targets: Vec<&str> = plans.iter().map(|(plan, _)| plan.target.as_str()).collect();
+            let wanted = self.mode == Mode::Always || plans.iter().any(changes) || !failed.is_empty();
+            let targets = plans.iter().map(|(plan, _)| plan.target.as_str());
+            let targets: Vec<&str> = targets.chain(failed.iter().map(|failed| failed.target.as_str())).collect();
             let put = match forge.put(number, &author, (project, &targets), &bodies, wanted).await {
                 Ok(put) => put,
                 Err(failure) => {
@@ -175,9 +185,9 @@ fn capital(noun: &str) -> String {
 }
 
 /// Splits the plans into reviews. The hidden data of many targets reduces the room for visible text.
-fn chunks(plans: &[(Plan, NextSteps)]) -> impl Iterator<Item = &[(Plan, NextSteps)]> {
+fn chunks(plans: &[(Plan, NextSteps)]) -> Vec<&[(Plan, NextSteps)]> {
     const TARGETS: usize = 130;
-    plans.chunks(TARGETS)
+    if plans.is_empty() { vec![plans] } else { plans.chunks(TARGETS).collect() }
 }
 
 /// The size of the separators between the parts of a comment.
@@ -188,34 +198,47 @@ const COMMENTS: usize = 3;
 /// All comments of a review. They have room for every possible footer.
 fn bodies(
     plans: &[(Plan, NextSteps)],
+    failed: &[FailedTarget],
     project: &str,
     commit: Option<&str>,
     saved: &Saved,
 ) -> Result<Vec<String>, Failure> {
-    if let [(plan, ahead)] = plans {
+    if let ([(plan, ahead)], []) = (plans, failed) {
         return Ok(vec![body(plan, ahead, project, commit)]);
     }
     let approvals: Vec<Hidden> =
         plans.iter().map(|(plan, _)| Hidden::new(project, plan, true, commit, plans.len())).collect();
-    let line = HiddenLine::new(approvals, "");
+    // Without an approval, a failed target is the mark by which the comment is found.
+    let with = plans.first().map(|(plan, _)| &plan.target).or(failed.first().map(|failed| &failed.target)).cloned();
+    let line = HiddenLine {
+        project: project.to_owned(),
+        tool: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: commit.map(str::to_owned),
+        with: with.clone().filter(|_| plans.is_empty()),
+        ..HiddenLine::new(approvals, "")
+    };
     let grows = plans.len() * DIGITS;
     let first = LONGEST.saturating_sub(line.line().len() + grows + ci::MOST_SECTIONS + BETWEEN);
     let room: Vec<usize> =
         [first].into_iter().chain([LONGEST; COMMENTS - 1]).map(|room| room.min(MARKDOWN_LIMIT)).collect();
-    let ReviewText { parts, truncated } = saved.review(plans, &room)?;
+    let ReviewText { parts, truncated } = saved.review(plans, failed, &room)?;
     let waiting: Vec<(&Plan, &NextSteps)> = plans.iter().map(|(plan, ahead)| (plan, ahead)).collect();
-    let all: Vec<Section> =
-        vec![Section { of: (0..plans.len()).collect(), text: ci::waiting_many(&waiting, &truncated, commit) }];
+    let names: Vec<&str> = failed.iter().map(|failed| failed.target.as_str()).collect();
+    let text = ci::waiting_many(&waiting, &names, &truncated, commit);
+    let footer = match plans {
+        [] => text,
+        _ => ci::footer(vec![Section { of: (0..plans.len()).collect(), text }], vec![], plans.len()),
+    };
     let review = HiddenLine::review_of(&parts);
     let approvals: Vec<Hidden> = line
         .approvals
-        .into_iter()
+        .iter()
+        .cloned()
         .map(|hidden| Hidden { truncated: truncated.contains(&hidden.target), ..hidden })
         .collect();
-    let with = approvals.first().map(|hidden| hidden.target.clone());
-    let of_all = HiddenLine { parts: parts.len(), ..HiddenLine::new(approvals, &review) };
+    let of_all = HiddenLine { parts: parts.len(), approvals, review, ..line };
     let body = |(number, text): (usize, &String)| match number {
-        0 => forge::body(&of_all, text, &ci::footer(all.clone(), vec![], plans.len())),
+        0 => forge::body(&of_all, text, &footer),
         _ => {
             let line = HiddenLine { part: number + 1, approvals: vec![], with: with.clone(), ..of_all.clone() };
             forge::body(&line, text, "The first comment says what becomes of these plans.")

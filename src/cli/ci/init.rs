@@ -364,19 +364,23 @@ impl Team {
         let is_single = self.environments.is_empty();
         steps.extend(is_single.then(|| match (host, self.origin()) {
             (Host::Github, Some(_)) => {
-                format!("Set the secrets PUSHPLAN_APP_KEY and PUSHPLAN_MASTER_SECRET of the repository{of}.")
+                format!("In the settings of the repository, set the secrets PUSHPLAN_APP_KEY and PUSHPLAN_MASTER_SECRET\nto \
+                     the credentials{of}.")
             }
             (Host::Github, None) => {
-                "Set the secret PUSHPLAN_CREDENTIALS_TOML of the repository: a credentials.toml with all origins."
+                "In the settings of the repository, set the secret PUSHPLAN_CREDENTIALS_TOML\nto the content of a \
+                 credentials.toml with all origins."
                     .to_owned()
             }
             (Host::Gitlab, Some(_)) => format!(
-                "Set the variables PUSHPLAN_APP_KEY and PUSHPLAN_MASTER_SECRET of the project{of},\n\
-                 masked and not protected, and GITLAB_TOKEN: an access token of the project with the scope api."
+                "In the settings of the project, set the variables PUSHPLAN_APP_KEY and PUSHPLAN_MASTER_SECRET\n\
+                 to the credentials{of}, masked and not protected,\n\
+                 and GITLAB_TOKEN to an access token of the project with the scope api."
             ),
             (Host::Gitlab, None) => {
-                "Set the variable PUSHPLAN_CREDENTIALS of the type file and not protected, a credentials.toml with all origins,\n\
-                 and GITLAB_TOKEN: an access token of the project with the scope api."
+                "In the settings of the project, set the variable PUSHPLAN_CREDENTIALS of the type file, not protected,\n\
+                 to a credentials.toml with all origins, and GITLAB_TOKEN to an access token of the project\n\
+                 with the scope api."
                     .to_owned()
             }
         }));
@@ -425,7 +429,10 @@ impl Team {
                  curl -X PUT -H \"PRIVATE-TOKEN: $GITLAB_TOKEN\" -d process_mode=oldest_first \
                  https://HOST/api/v4/projects/ID/resource_groups/{first}{rest}"
             ));
-            steps.push("Make a schedule of pipelines for the default branch: each one looks for drift.".to_owned());
+            steps.push(
+                "Create a pipeline schedule for the default branch. Each scheduled pipeline checks for drift."
+                    .to_owned(),
+            );
         }
         steps.push(match host {
             Host::Github => format!("Protect the branch {}: require a review before merging.", self.branch),

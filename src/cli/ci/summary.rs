@@ -15,7 +15,8 @@ use crate::render::plan::page;
 /// Show a plan on the page of the job.
 ///
 /// Appends Markdown to the file in GITHUB_STEP_SUMMARY (at most 1 MiB in total), or prints it if that variable is not set. There is
-/// room for more of a large plan than in a comment. What is the same for several targets is shown once.
+/// room for more of a large plan than in a comment. What is the same for several targets is shown once. Targets that could not be
+/// planned come first, with the reason.
 #[derive(Debug, Args)]
 pub struct Summary {
     #[command(flatten)]
@@ -33,17 +34,17 @@ impl Summary {
         let path = file.as_deref().map(Path::new);
         let taken = path.and_then(|path| path.metadata().ok()).map_or(0, |about| about.len());
         let left = MOST.saturating_sub(usize::try_from(taken).unwrap_or(MOST));
-        let plans = self.saved.read()?;
+        let (plans, failed) = self.saved.read()?;
         if left < LEAST {
             context.out.note(&format!(
                 "The page of the job has no room for {}.",
-                crate::text::count(plans.len(), "more plan")
+                crate::text::count(plans.len() + failed.len(), "more plan")
             ));
             return Ok(Exit::Done);
         }
         let mut text = match plans.as_slice() {
-            [(plan, ahead)] => page(plan, ahead, left - 1).text,
-            plans => self.saved.review(plans, &[left - 1])?.parts.concat(),
+            [(plan, ahead)] if failed.is_empty() => page(plan, ahead, left - 1).text,
+            plans => self.saved.review(plans, &failed, &[left - 1])?.parts.concat(),
         };
         text.push('\n');
         let Some(path) = path else {

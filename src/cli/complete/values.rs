@@ -59,7 +59,7 @@ fn manifests() -> Option<Manifests> {
     root().map(|root| read_project(&root, None))
 }
 
-/// Names of targets and groups. A pattern that matches any is returned unchanged.
+/// Names of targets and groups, and values of the matrix. A pattern that matches any is returned unchanged.
 pub fn targets(current: &OsStr) -> Candidates {
     let Some(project) = root().map(|root| Project::open(&root)) else { return Candidates::new() };
     let names: Vec<&str> = project.target_names().into_iter().filter(|name| is_word(name)).collect();
@@ -68,7 +68,16 @@ pub fn targets(current: &OsStr) -> Candidates {
         return means_some.then(|| CompletionCandidate::new(pattern)).into_iter().collect();
     }
     let groups = project.group_names().into_iter().map(|name| (name, Some("group of targets")));
-    fitting(current, names.iter().map(|name| (*name, None)).chain(groups))
+    let known: BTreeSet<&str> = names.iter().copied().chain(project.group_names()).collect();
+    let values: BTreeSet<&str> = names
+        .iter()
+        .filter_map(|name| project.axis_values(name))
+        .flat_map(|values| values.values())
+        .map(String::as_str)
+        .collect();
+    let values =
+        values.into_iter().filter(|value| !known.contains(value)).map(|value| (value, Some("value of the matrix")));
+    fitting(current, names.iter().map(|name| (*name, None)).chain(groups).chain(values))
 }
 
 fn declared() -> BTreeSet<String> {

@@ -235,7 +235,7 @@ impl ManyApply<'_> {
 
     /// Whether a confirmation is needed: saved plans were reviewed.
     fn is_asked(&self) -> bool {
-        matches!(self.wanted, PlansWanted::Alike(_))
+        !matches!(self.wanted, PlansWanted::Saved(_))
     }
 
     /// Shows all plans before the confirmation.

@@ -11,14 +11,14 @@ use crate::cli::presenting::{ExitCodes, write};
 use crate::cli::{Context, Ended, runtime};
 use crate::engine::lasting;
 use crate::engine::ledger::unreadable;
-use crate::engine::saved::{SAVED, names};
+use crate::engine::saved::{FAILED, FailedTarget, SAVED, names};
 use crate::engine::several::{TargetResult, each};
 use crate::engine::target::Shared;
-use crate::engine::workspace::{PlanRequest, Planned, Workspace};
+use crate::engine::workspace::{Planned, Workspace};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::guard::guards;
-use crate::plan::Plan;
+use crate::plan::{Choice, Plan};
 use crate::render::Format;
 use crate::render::many::{self, PlanResult, Several};
 use crate::render::plan::NextSteps;
@@ -90,7 +90,8 @@ pub fn several<'p>(
 /// Makes plans, saves them on request, and shows them.
 pub fn run(
     asked: &SeveralTargets,
-    request: &PlanRequest,
+    wanted: &PlansWanted,
+    choice: &Choice,
     does: &Does,
     forms: &Forms,
     codes: ExitCodes,
@@ -102,8 +103,8 @@ pub fn run(
     if forms.saved.is_some() && lasting::is_in_ci() {
         workspaces.iter().try_for_each(|workspace| lasting::check(workspace))?;
     }
-    let all = runtime()?.block_on(make(&workspaces, &PlansWanted::Alike(Arc::new(request.clone())), context));
-    present(&all, asked, request, does, forms, codes, context)
+    let all = runtime()?.block_on(make(&workspaces, wanted, context));
+    present(&all, asked, choice, does, forms, codes, context)
 }
 
 /// Refuses HTML pages of several targets without a folder.
@@ -116,7 +117,7 @@ pub fn has_room(forms: &Forms) -> Result<(), Failure> {
 pub fn present(
     all: &[TargetResult<Planned>],
     asked: &SeveralTargets,
-    request: &PlanRequest,
+    choice: &Choice,
     does: &Does,
     forms: &Forms,
     codes: ExitCodes,
@@ -125,9 +126,10 @@ pub fn present(
     let aheads = told(all, asked, does, forms.saved.as_deref(), &context.out);
     if let Some(folder) = &forms.saved {
         write_each(folder, SAVED, all, &aheads, |plan, _| plan.save())?;
+        write_failed(folder, all)?;
         tell_others(folder, all, context)?;
     }
-    let again = does.again(asked, &request.choice);
+    let again = does.again(asked, choice);
     let several = several(all, &aheads, &again, forms.saved.as_deref());
     for (format, file) in &forms.shown {
         match (format, file) {
@@ -208,6 +210,20 @@ fn write_each(
         }
     }
     Ok(all.iter().filter(|one| one.result.is_ok()).count())
+}
+
+/// Writes a file for each target that could not be planned: a comment about the plans names it. For a planned target, a file of
+/// an earlier run is removed.
+fn write_failed(folder: &Path, all: &[TargetResult<Planned>]) -> Result<(), Failure> {
+    for one in all {
+        let target = &one.workspace.target;
+        let path = folder.join(format!("{target}{FAILED}"));
+        match &one.result {
+            Err(why) => write(&path, &FailedTarget::save(target, why))?,
+            Ok(_) => drop(fs::remove_file(&path)),
+        }
+    }
+    Ok(())
 }
 
 /// Reports other plans in a folder.

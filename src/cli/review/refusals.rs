@@ -5,20 +5,32 @@ use std::collections::BTreeMap;
 use crate::address::Address;
 use crate::failure::{Failure, FailureKind};
 use crate::forge::Hidden;
-use crate::plan::{Difference, Plan};
-use crate::text::count;
+use crate::plan::{Aim, Difference, Plan};
+use crate::text::{count, shell_word};
 
 /// The number of differences that are named.
 const NAMED: usize = 20;
 
+/// The commands that show and apply a plan without its review.
+fn by_hand(plan: &Plan) -> String {
+    match &plan.aim {
+        Aim::Promoted(from) => {
+            let (from, to) = (shell_word(from), shell_word(&plan.target));
+            format!("`pushplan promote --from {from} --to {to}`, then again with --yes")
+        }
+        _ => "`pushplan plan`, then `pushplan apply`".to_owned(),
+    }
+}
+
 /// The failure for a comment that was edited.
-pub fn edited(sign: &str, noun: &str) -> Failure {
+pub fn edited(sign: &str, noun: &str, plan: &Plan) -> Failure {
     let message = format!(
         "the comment in {sign} was edited after pushplan wrote it: its reviewers may have seen something else than the plan"
     );
     Failure::new(message).kind(FailureKind::Refused).help(format!(
         "nothing was changed. Open another {noun}: its plan shows all that is left to do, and its merge applies that.\n          \
-         Or apply it by hand, once someone has read it: `pushplan plan`, then `pushplan apply`"
+         Or apply it by hand, once someone has read it: {}",
+        by_hand(plan)
     ))
 }
 
@@ -33,7 +45,7 @@ pub fn used_up(sign: &str, noun: &str) -> Failure {
 }
 
 /// The advice for a merge whose plan differs from the reviewed one, so that its review is void.
-pub fn way_on(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, noun: &str) -> String {
+pub fn way_on(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, plan: &Plan, noun: &str) -> String {
     let is_new = |difference: &Difference| matches!(difference, Difference::New(_));
     let earlier = match hidden.more > 0 || moved.values().any(is_new) {
         true => {
@@ -44,7 +56,8 @@ pub fn way_on(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, noun: &str
     };
     format!(
         "{earlier} another {noun}: its plan shows all that is left to do, and its merge applies that.\n          Or apply it by \
-         hand, once someone has read it: `pushplan plan`, then `pushplan apply`"
+         hand, once someone has read it: {}",
+        by_hand(plan)
     )
 }
 

@@ -14,12 +14,16 @@ use crate::cases::{
 use crate::engine::stage::{Receipt, Replay, Stage, device, of_device};
 use crate::engine::workspace::Workspace;
 use crate::failure::Failure;
-use crate::manifest::Desired;
+use crate::kinds::Parts;
+use crate::manifest::{Declared, Desired};
+use crate::service::state::variant_of;
 use crate::service::store::Kept;
 use crate::text;
 
 /// The default id of a device.
 const DEVICE: &str = "device";
+/// The number of ids that are tried until one gets the variants of a case.
+const TRIES: u32 = 1_000_000;
 
 /// The common inputs of all cases of a run.
 #[derive(Debug)]
@@ -51,9 +55,10 @@ impl<'p> Deref for Play<'p> {
 
 /// Plays a case to its end, or to the first step that cannot be executed.
 pub(crate) async fn play(world: &World, stage: &Stage, case: &Case) -> Result<Ran, Failure> {
+    let device = name(world, stage, case)?;
     // A device that manifests may name was created before they were applied.
-    let more = if case.channel.is_none() { vec![placed(case)?] } else { Vec::new() };
-    let (replay, device) = (stage.begin(more)?, name(case));
+    let more = if case.channel.is_none() { vec![placed(case, &device)?] } else { Vec::new() };
+    let replay = stage.begin(more)?;
     let (seen, failures) = (BTreeSet::new(), Vec::new());
     let mut play = Play { world, stage, case, device, replay, seen, checks: 0, failures };
     // Messages sent while the manifests were applied are not part of the case.
@@ -76,14 +81,35 @@ pub(crate) async fn play(world: &World, stage: &Stage, case: &Case) -> Result<Ra
     Ok(Ran { name: case.name.clone(), place: case.place.clone(), zone: case.zone.clone(), checks, failures })
 }
 
-/// The id of the device of a case.
-fn name(case: &Case) -> String {
-    case.channel.clone().unwrap_or_else(|| DEVICE.to_owned())
+/// The id of the device of a case: one that gets the variants of the case. Unless the case says so, it is in no control
+/// group.
+fn name(world: &World, stage: &Stage, case: &Case) -> Result<String, Failure> {
+    if let Some(id) = &case.channel {
+        return Ok(id.clone());
+    }
+    let split = |(address, declared): (&Address, &Declared)| {
+        let mut parts = Parts::new(&declared.key);
+        declared.spec.parts(&mut parts);
+        Some((stage.id(address)?.to_owned(), parts.split?, case.groups.get(address).copied()))
+    };
+    let experiments: Vec<_> = world.desired.resources.iter().filter_map(split).collect();
+    let fits = |id: &String| {
+        experiments.iter().all(|(experiment, split, wanted)| {
+            let group = variant_of(experiment, id, split);
+            wanted.map_or(group.is_some(), |wanted| group == wanted)
+        })
+    };
+    let mut ids = std::iter::once(DEVICE.to_owned()).chain((1..TRIES).map(|number| format!("{DEVICE}-{number}")));
+    ids.find(fits).ok_or_else(|| {
+        let (name, place) = (&case.name, &case.place);
+        let why = "so few devices get these variants that none was found";
+        Failure::new(format!("the case `{name}` ({}:{}) cannot be played: {why}", place.file, place.line))
+    })
 }
 
 /// The device of a case, as a row of the service.
-pub(crate) fn placed(case: &Case) -> Result<Kept, Failure> {
-    device(&name(case), &case.device, case.opened, case.start).map_err(|why| {
+pub(crate) fn placed(case: &Case, id: &str) -> Result<Kept, Failure> {
+    device(id, &case.device, case.opened, case.start).map_err(|why| {
         let (name, place) = (&case.name, &case.place);
         Failure::new(format!("the device of the case `{name}` ({}:{}) is impossible: {why}", place.file, place.line))
     })

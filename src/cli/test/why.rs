@@ -51,7 +51,7 @@ impl Reasons {
         if let Some(at) = play.stage.past.get(from) {
             let (at, start) = (play.shown(*at), play.shown(play.case.start));
             return Ok(Self::said(format!(
-                "its time, {at}, had passed when the case began at {start}: it is not sent again"
+                "its time, {at}, had passed when the case began at {start}: it is not sent"
             )));
         }
         let id = play.stage.ids.get(from).map(String::as_str).unwrap_or_default();

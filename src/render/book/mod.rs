@@ -37,6 +37,7 @@ written! {
     "how-to/device-tests.md",
     "how-to/send-tests.md",
     "how-to/reach.md",
+    "how-to/experiments.md",
     "how-to/guards.md",
     "how-to/github.md",
     "how-to/gitlab.md",

@@ -10,13 +10,13 @@ use crate::timing::calendar::{CalendarEntry, Standing};
 use crate::timing::follows::Follow;
 use crate::timing::{Collision, Party, range, words};
 
-/// The version of this form. It grows when a field changes its meaning or is removed.
+/// The version of this format. It increases when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
 /// The scheduled messages of one target, according to the manifests.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CalendarDocument {
-    /// The version of this form.
+    /// The version of this format.
     format_version: u32,
     /// The target.
     target: String,
@@ -69,7 +69,7 @@ pub struct CalendarSend {
     message: Option<String>,
     /// The audience, in words.
     who: String,
-    /// The kinds of device that it goes to; none: every kind.
+    /// The device types that it is sent to; empty means all.
     device_types: Vec<String>,
     /// Whether its time has passed.
     passed: bool,
@@ -80,13 +80,13 @@ pub struct CalendarSend {
     anywhere: bool,
     /// The local times where recipients can be, from west to east.
     there: Vec<There>,
-    /// Places in `collisions`, from 0.
+    /// Positions in `collisions`, from 0.
     collisions: Vec<usize>,
     /// Messages of pipelines that a tap on it can trigger.
     then: Vec<Then>,
 }
 
-/// The time: one moment, or a recipients' local time.
+/// The time: one moment, or recipients' local time.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Moment {
     /// Whether it is sent in recipients' local time.
@@ -123,7 +123,7 @@ pub struct Then {
     /// Whether a tap removes it.
     removed: bool,
     delay_seconds: i64,
-    /// From when on.
+    /// The start of the time in which a tap triggers it.
     #[serde(flatten)]
     from: Moment,
     /// The end of the time in which a tap triggers it.

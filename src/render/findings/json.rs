@@ -8,10 +8,10 @@ use crate::codes;
 use crate::finding;
 use crate::source::Span;
 
-/// What `pushplan validate --format json` prints.
+/// The output of `pushplan validate --format json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FindingsDocument<'a> {
-    /// The version of this form. It grows when a field changes its meaning or is removed.
+    /// The version of this format. It increases when a field is removed or changes its meaning.
     pub version: u32,
     /// The findings, by file and position.
     #[serde(serialize_with = "one_by_one")]
@@ -82,7 +82,7 @@ pub struct Related {
 pub struct Fix {
     /// The file, relative to the folder that the command ran in.
     pub file: String,
-    /// Where the text to be replaced begins, in bytes from the beginning of the file.
+    /// The start of the text to be replaced, in bytes from the beginning of the file.
     pub start_byte: usize,
     /// Its end: the byte after the last.
     pub end_byte: usize,
@@ -112,16 +112,16 @@ pub fn json(report: &super::CheckReport) -> String {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum FindingLine {
-    /// One for each thing that is wrong, by file and position.
+    /// A finding; they are sorted by file and position.
     Finding(Box<Finding>),
     /// The last line.
     Summary(Summary),
 }
 
-/// What all findings add up to.
+/// The numbers of all findings.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Summary {
-    /// The version of this form. It grows when a field changes its meaning or is removed.
+    /// The version of this format. It increases when a field is removed or changes its meaning.
     pub version: u32,
     /// Number of errors.
     pub errors: usize,

@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::ledger::history::{Act, Changed, Deed};
 use crate::ledger::{Done, Kept};
 
-/// The version of this form. It grows when a field changes its meaning or is removed.
+/// The version of this format. It increases when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
-/// What `pushplan history --format json` prints: all runs, or one.
+/// The output of `pushplan history --format json`: all runs, or one.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum HistoryDocument<'d> {
@@ -23,7 +23,7 @@ pub enum HistoryDocument<'d> {
 /// All runs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct List<'d> {
-    /// The version of this form.
+    /// The version of this format.
     format_version: u32,
     /// The target.
     target: &'d str,
@@ -36,7 +36,7 @@ pub struct List<'d> {
 /// One run, or one command that changed the ledger alone.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Whole<'d> {
-    /// The version of this form.
+    /// The version of this format.
     format_version: u32,
     /// The target.
     target: &'d str,
@@ -57,7 +57,7 @@ struct HistorySummary<'d> {
     actor: &'d str,
     /// `done`, `in part`, `interrupted`, `cut off` or `not ended`; `by hand` for a single command that changed the ledger alone.
     ended: &'static str,
-    /// The number of changes per result.
+    /// The number of resources per result. One that is applied in parts counts once.
     counts: BTreeMap<&'static str, usize>,
     /// Details of a run; null for a single command.
     run: Option<HistoryRun<'d>>,
@@ -79,8 +79,10 @@ struct HistoryRun<'d> {
     plan: &'d str,
     /// The version of pushplan.
     tool: &'d str,
-    /// The number of changes per action in its plan.
+    /// The number of changes per action in its plan. Parts of a resource are counted one by one.
     planned: &'d BTreeMap<String, usize>,
+    /// The number of the run that it reverts; null if it is not a revert.
+    reverts: Option<usize>,
 }
 
 /// One change, done or tried.
@@ -111,7 +113,7 @@ struct Unwritten<'d> {
     at: String,
     /// The user.
     actor: &'d str,
-    /// Where they are stored.
+    /// The file in which they are stored.
     file: &'d str,
     /// The result of each step, in words.
     results: Vec<String>,
@@ -145,6 +147,7 @@ fn one_of(deed: &Deed) -> HistorySummary<'_> {
             plan: run.plan.as_str(),
             tool: &run.tool,
             planned: &run.planned,
+            reverts: run.reverts,
         }),
         note: deed.note,
         first_record: deed.first,

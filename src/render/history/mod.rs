@@ -2,6 +2,7 @@
 
 pub mod json;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use jiff::Timestamp;
@@ -11,6 +12,7 @@ use unicode_width::UnicodeWidthStr;
 use super::layout::{self, Paint, Row, Words, painted};
 use super::plan::value;
 use super::{Style, one_line};
+use crate::address::Address;
 use crate::ledger::history::{Act, Changed, Deed, Ending};
 use crate::ledger::{Done, Ended, Verb};
 use crate::plan::Action;
@@ -41,14 +43,18 @@ pub fn list(target: &str, deeds: &[Deed], style: Style) -> String {
 
 fn line(deed: &Deed) -> [String; 5] {
     let ended = deed.run.as_ref().map_or("ledger only", |run| run.ended.word());
+    let counts = || counts(deed).into_iter().map(|(word, number)| format!("{number} {word}")).collect::<Vec<_>>();
     let what = match &deed.run {
-        Some(_) => {
-            counts(deed).into_iter().map(|(word, number)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
-        }
+        Some(run) => run.reverts.map(reverts).into_iter().chain(counts()).collect::<Vec<_>>().join(", "),
         None => deed.note.map_or_else(|| by_hand(deed), str::to_owned),
     };
     let what = if what.is_empty() { "nothing".to_owned() } else { what };
     [deed.number.to_string(), moment(deed.at), one_line(&deed.actor), ended.to_owned(), one_line(&what)]
+}
+
+/// The words for a run that reverts another.
+fn reverts(number: usize) -> String {
+    format!("revert of {number}")
 }
 
 fn by_hand(deed: &Deed) -> String {
@@ -59,7 +65,7 @@ fn by_hand(deed: &Deed) -> String {
     format!("{}{more}", named.join(", "))
 }
 
-/// The number of changes per result.
+/// The number of resources per result. One that is applied in parts counts once.
 fn counts(deed: &Deed) -> Vec<(&'static str, usize)> {
     let done: Vec<&Changed> = deed.changes.iter().filter(|changed| changed.is_done()).collect();
     // A replacement creates one version and deletes the other, in either order.
@@ -70,11 +76,20 @@ fn counts(deed: &Deed) -> Vec<(&'static str, usize)> {
         false => word(changed),
     };
     let is_counted = |changed: &&Changed| !(is(changed, Verb::Delete) && both(changed, Verb::Create));
-    let mut counted: Vec<&Changed> = done.iter().copied().filter(is_counted).collect();
-    counted.sort_by(|one, other| (&one.act, word(one)).cmp(&(&other.act, word(other))));
-    // Each move has another address, but they are counted together.
-    let same = counted.chunk_by(|one, other| word(one) == word(other));
-    let mut words: Vec<(&'static str, usize)> = same.map(|all| (word(all[0]), all.len())).collect();
+    let counted: Vec<&Changed> = done.iter().copied().filter(is_counted).collect();
+    let mut parts: BTreeMap<Address, Vec<&'static str>> = BTreeMap::new();
+    for changed in counted.iter().filter(|changed| deed.parts_before.contains_key(&changed.address.resource())) {
+        parts.entry(changed.address.resource()).or_default().push(word(changed));
+    }
+    let whole = |changed: &&Changed| match parts.contains_key(&changed.address.resource()) {
+        true => None,
+        false => Some((order(word(changed)), word(changed))),
+    };
+    let in_parts = parts.iter().map(|(resource, words)| of_parts(words, deed.parts_before[resource]));
+    let all = counted.iter().filter_map(whole).chain(in_parts.map(|word| (order(word), word)));
+    let mut numbers: BTreeMap<(usize, &'static str), usize> = BTreeMap::new();
+    all.for_each(|word| *numbers.entry(word).or_default() += 1);
+    let mut words: Vec<(&'static str, usize)> = numbers.into_iter().map(|((_, word), number)| (word, number)).collect();
     let failed = |changed: &&Changed| matches!(changed.result, Some(Done::Not { .. }));
     let rest = [
         ("failed", deed.changes.iter().filter(failed).count()),
@@ -82,6 +97,22 @@ fn counts(deed: &Deed) -> Vec<(&'static str, usize)> {
     ];
     words.extend(rest.into_iter().filter(|(_, number)| *number > 0));
     words
+}
+
+/// The word for a resource, from those for its changed parts and the number of its parts before.
+fn of_parts(words: &[&'static str], before: usize) -> &'static str {
+    let first = words[0];
+    let is_whole = match first {
+        "created" | "adopted" => before == 0,
+        _ => words.len() == before,
+    };
+    if is_whole && words.iter().all(|word| *word == first) { first } else { Verb::Update.done() }
+}
+
+/// The place of a word in a list of counts.
+fn order(word: &str) -> usize {
+    const WORDS: [&str; 8] = ["created", "replaced", "updated", "deleted", "adopted", "forgotten", "moved", "resolved"];
+    WORDS.iter().position(|known| *known == word).unwrap_or(WORDS.len())
 }
 
 /// The word for a change, the same as in a plan.
@@ -120,6 +151,9 @@ pub fn one(target: &str, deed: &Deed, style: Style) -> String {
     let mut rows = vec![Row::new("when", Words::new(&moment(deed.at))), Row::new("who", Words::new(&deed.actor))];
     if let Some(run) = &deed.run {
         rows.push(Row::new("plan", Words::new(&format!("{}, pushplan {}", run.plan.short(), run.tool))));
+        if let Some(number) = run.reverts {
+            rows.push(Row::new("reverts", Words::new(&format!("the changes of {number}"))));
+        }
     }
     layout::rows(&mut out, &rows, 2, style);
     match deed.note {

@@ -7,28 +7,28 @@ use super::LookedUpThing;
 use crate::query::people::{Channel, NamedUser};
 use crate::query::place::GeoPlace;
 
-/// The version of this form. It grows when a field changes its meaning or is removed.
+/// The version of this format. It increases when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
-/// What was looked up.
+/// The result of a lookup.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LookupDocument {
-    /// The version of this form.
+    /// The version of this format.
     format_version: u32,
-    /// The target that was asked.
+    /// The target.
     target: String,
     #[serde(flatten)]
     found: LookedUp,
 }
 
-/// One of these, by what was looked for.
+/// The result, by the type of the lookup.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LookedUp {
     Places(Vec<GeoPlace>),
     Channel(Channel),
     NamedUser(NamedUser),
-    /// All that have the name.
+    /// All resources with the name.
     Things(Vec<LookedUpThing>),
 }
 

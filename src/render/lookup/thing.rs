@@ -11,33 +11,33 @@ use crate::ledger::Ledger;
 use crate::node::At;
 use crate::source::Span;
 
-/// A thing of some kind, as the service has it.
+/// A resource on the service.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LookedUpThing {
-    /// What it is: `segment`, `template`.
+    /// The kind: `segment`, `template`.
     pub kind: &'static str,
     pub id: String,
     pub name: String,
-    /// Its address, where it is ours: `segments/lapsed-buyers`.
+    /// Its address if it is managed: `segments/lapsed-buyers`.
     pub address: Option<String>,
     pub created: Option<String>,
     pub changed: Option<String>,
     pub last_used: Option<String>,
     pub description: Option<String>,
-    /// Audience.
+    /// The audience.
     pub audiences: Vec<Who>,
-    /// What people read.
+    /// The texts that recipients see.
     pub messages: Vec<LookedUpMessage>,
     pub variables: Vec<Variable>,
-    /// All of it in the form that plans have, managed segments by their keys.
+    /// The whole content in the form of plans; managed segments are named by their keys.
     pub spec: Option<Value>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Who {
-    /// In a sentence.
+    /// The audience as a sentence.
     pub words: String,
-    /// As a tree: a line for each condition, indented by two spaces.
+    /// The audience as a tree: a line for each condition, indented by two spaces.
     pub criteria: Vec<String>,
 }
 

@@ -82,8 +82,8 @@ fn folded<'t>(all: &[(&'t str, DriftResult)], show: impl Fn(&ShownDrift) -> Stri
 fn words(said: &DriftResult) -> String {
     match said {
         DriftResult::Failed(failure) => format!("failed: {}", failure.message),
-        DriftResult::Found(shown) if shown.drift.is_none() && shown.drift.untold > 0 => {
-            format!("no drift; {} not compared", count(shown.drift.untold, "resource"))
+        DriftResult::Found(shown) if shown.drift.is_none() && shown.drift.untold() > 0 => {
+            format!("no drift; {} not compared", count(shown.drift.untold(), "resource"))
         }
         DriftResult::Found(shown) if shown.drift.is_none() => "no drift".to_owned(),
         DriftResult::Found(shown) => shown.counts(),
@@ -114,12 +114,12 @@ fn summary(all: &[(&str, DriftResult)]) -> String {
     format!("{}: {}.", count(all.len(), "target"), parts.join(", "))
 }
 
-/// What `pushplan drift --format json` prints for several targets.
+/// The output of `pushplan drift --format json` for several targets.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DriftsDocument<'d> {
-    /// The version of this form. It grows when a field changes its meaning or is removed.
+    /// The version of this format. It increases when a field is removed or changes its meaning.
     pub format_version: u32,
-    /// Whether something was changed, removed or added on any of them.
+    /// Whether something was changed, removed or added on any target.
     pub drifted: bool,
     pub targets: Vec<DriftTarget<'d>>,
 }
@@ -128,7 +128,7 @@ pub struct DriftsDocument<'d> {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DriftTarget<'d> {
     pub target: String,
-    /// Null if it failed.
+    /// The drift. Null if the check failed.
     pub drift: Option<Drifted<'d>>,
     /// Null if it succeeded.
     pub error: Option<Error>,

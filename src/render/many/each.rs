@@ -19,21 +19,21 @@ pub struct TargetText {
     pub ended: Result<Exit, Failure>,
 }
 
-/// What a command prints with `--format json` for several targets.
+/// The output of a command with `--format json` for several targets.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EachDocument<T> {
-    /// The version of this form. It grows when a field changes its meaning or goes away.
+    /// The version of this format. It increases when a field is removed or changes its meaning.
     pub format_version: u32,
     pub targets: Vec<EachTarget<T>>,
 }
 
-/// One target: what the command prints for it alone, or why it failed.
+/// One target: the document that the command prints for this target only, or the error.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EachTarget<T> {
     pub target: String,
-    /// Null where nothing was printed.
+    /// The document. Null if there is none.
     pub result: Option<T>,
-    /// Null where it did not fail.
+    /// The error. Null if the command did not fail.
     pub error: Option<Error>,
 }
 

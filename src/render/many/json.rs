@@ -8,32 +8,32 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::plan::json::PlanDocument as Planned;
 
-/// What `pushplan plan --format json` prints for several targets.
+/// The output of `pushplan plan --format json` for several targets.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlansDocument<'p> {
-    /// The version of this form. It grows when a field changes its meaning or is removed.
+    /// The version of this format. It increases when a field is removed or changes its meaning.
     pub format_version: u32,
     pub counts: TargetCounts,
-    /// Every target that was asked for, in the order of their names.
+    /// All selected targets, sorted by name.
     pub targets: Vec<PlanTarget<'p>>,
 }
 
-/// How many targets there are of each sort.
+/// The number of targets with each result.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TargetCounts {
-    /// Those with changes.
+    /// Targets with changes.
     pub changed: usize,
     pub unchanged: usize,
     pub failed: usize,
 }
 
-/// One target: its plan, or why there is none.
+/// One target: its plan, or the error.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlanTarget<'p> {
     pub target: String,
-    /// Null if it failed.
+    /// The plan. Null if planning failed.
     pub plan: Option<Planned<'p>>,
-    /// Null where it was planned.
+    /// The error. Null if the target was planned.
     pub error: Option<Error>,
 }
 

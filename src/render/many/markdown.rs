@@ -1,7 +1,7 @@
 //! Plans of several targets for a pull request: a table of the targets, and every change once. The limit in bytes is
 //! the same as for a plan of one target.
 
-use super::{PlanResult, PlanView, Several, every_change, heading, named, words};
+use super::{PlanResult, PlanView, Several, every_change, heading, named};
 use crate::render::escape::markdown::{code, text};
 use crate::render::plan::markdown::{LIMIT, blocks, messages};
 use crate::text::{count, in_one, short};
@@ -79,7 +79,7 @@ fn table(several: &Several) -> String {
     for ((target, said), view) in lines {
         let words = match (said, view) {
             (PlanResult::Failed(failure), _) => format!("failed: {}", failure.message),
-            (PlanResult::Planned(..), Some(view)) => words(view),
+            (PlanResult::Planned(..), Some(view)) => several.words(view),
             (PlanResult::Planned(..), None) => String::new(),
         };
         out.push_str(&format!("| {} | {} |\n", cell(target), cell(&words)));

@@ -93,23 +93,23 @@ fn row(one: &TargetOutcome) -> Row {
     }
 }
 
-/// What `pushplan apply --format json` prints for several targets.
+/// The output of `pushplan apply --format json` for several targets.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ReportsDocument {
-    /// The version of this form. It grows when a field changes its meaning or is removed.
+    /// The version of this format. It increases when a field is removed or changes its meaning.
     pub format_version: u32,
     pub targets: Vec<ReportTarget>,
 }
 
-/// One target, and what became of it. With `--format jsonl`, a line for each that was not applied to.
+/// The result of one target. `--format jsonl` prints a line for each target to which nothing was applied.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ReportTarget {
     pub target: String,
     /// applied, partly, failed, unchanged or not_begun.
     pub fate: &'static str,
-    /// What was done. Null where nothing was begun.
+    /// The report of the run. Null if no run was started.
     pub report: Option<Reported>,
-    /// Why nothing was begun, where that failed.
+    /// The error, if no run could be started.
     pub error: Option<Error>,
 }
 

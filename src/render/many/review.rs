@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Folded, PlanView, Several, every_change, fold, heading, named};
+use super::{Folded, PlanResult, PlanView, Several, every_change, fold, heading, named, not_promoted};
 use crate::plan::Action;
 use crate::render::escape::markdown::{code, text};
 use crate::render::plan::markdown::{ReviewBlock, messages, reviewed};
@@ -85,6 +85,7 @@ pub fn review(several: &Several, groups: &TargetGroups, on_merge: bool, room: &[
     parts.offer(&outliers(several, &changes));
     parts.offer(&message_table(several, parts.left() / MESSAGES));
     parts.offer(&guards(several));
+    parts.offer(&held(several));
     parts.offer(&totals(several, groups));
     let (mut truncated, mut left) = (BTreeSet::new(), 0);
     for Folded { targets, blocks, values } in &changes {
@@ -124,9 +125,10 @@ pub fn review(several: &Several, groups: &TargetGroups, on_merge: bool, room: &[
     ReviewText { parts: parts.parts, truncated }
 }
 
-/// The number of targets, and the impact with its targets.
+/// The number of targets, those that could not be planned, and the impact with its targets.
 fn head(several: &Several) -> String {
     let mut out = format!("## Plan for {}\n\n", text(several.summary().trim_end_matches('.')));
+    out.push_str(&failures(several));
     for words in several.compared_with().iter().take(LINES) {
         out.push_str(&format!("> [!NOTE]\n> {}\n\n", text(&short(words, 2 * LINE))));
     }
@@ -147,6 +149,33 @@ fn head(several: &Several) -> String {
         out.push_str(&format!("- {} with other messages: see below.\n", count(more, "more target")));
     }
     out + "\n"
+}
+
+/// The targets that could not be planned, by reason.
+fn failures(several: &Several) -> String {
+    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (target, result) in &several.all {
+        let PlanResult::Failed(failure) = result else { continue };
+        match said.iter_mut().find(|(known, _)| *known == failure.message) {
+            Some((_, targets)) => targets.push(target),
+            None => said.push((&failure.message, vec![target])),
+        }
+    }
+    let all: usize = said.iter().map(|(_, targets)| targets.len()).sum();
+    if all == 0 {
+        return String::new();
+    }
+    let cell = |words: &str| text(&short(&in_one(words), LINE)).replace('|', "\\|");
+    let row = |(why, targets): &(&str, Vec<&str>)| format!("| {} | failed: {} |\n", cell(&named(targets)), cell(why));
+    let mut rows: String = said.iter().take(LINES).map(row).collect();
+    let more: Vec<&str> = said.iter().skip(LINES).flat_map(|(_, targets)| targets.iter().copied()).collect();
+    if !more.is_empty() {
+        rows.push_str(&format!("| {} | failed for other reasons |\n", cell(&named(&more))));
+    }
+    let (of, these) = (count(all, "target"), if all == 1 { "it" } else { "them" });
+    format!(
+        "> [!CAUTION]\n> {of} could not be planned, so nothing of {these} is approved:\n\n| Target | Reason |\n|---|---|\n{rows}\n"
+    )
 }
 
 /// The refusals of an apply, by reason.
@@ -228,6 +257,19 @@ fn guards(several: &Several) -> String {
     fold(all.collect()).into_iter().map(one).collect()
 }
 
+/// The resources that are not promoted, once for all targets that have them.
+fn held(several: &Several) -> String {
+    let one = |(targets, lines): &(Vec<&str>, Vec<String>)| {
+        let mut list: String =
+            lines.iter().take(LINES).map(|line| format!("- {}\n", text(&short(line, LINE)))).collect();
+        if lines.len() > LINES {
+            list.push_str(&format!("- and {} more\n", lines.len() - LINES));
+        }
+        format!("**Not promoted to {}:**\n\n{list}\n", text(&short(&named(targets), LINE)))
+    };
+    not_promoted(several).iter().take(LINES).map(one).collect()
+}
+
 /// The counts for each group of targets.
 fn totals(several: &Several, groups: &TargetGroups) -> String {
     const COLUMNS: [(&str, Action); 5] = [
@@ -276,18 +318,21 @@ fn values_table(values: &[String]) -> String {
     if rows.is_empty() { rows } else { format!("| Variable | Value |\n|---|---|\n{rows}\n") }
 }
 
-/// A line for each changed target, and the number of unchanged ones.
+/// A line for each changed or failed target, and the number of unchanged ones.
 fn target_table(several: &Several) -> String {
     let mut rows: Vec<String> = Vec::new();
     let mut same = 0;
-    for (target, view, _) in several.planned() {
-        let words = super::words(view);
-        if view.plan.is_empty() {
-            same += 1;
-        } else {
-            let cell = |words: &str| text(&short(&in_one(words), LINE)).replace('|', "\\|");
-            rows.push(format!("| {} | {} |\n", cell(target), cell(&words)));
-        }
+    for ((target, result), view) in several.all.iter().zip(&several.views) {
+        let words = match (result, view) {
+            (PlanResult::Failed(failure), _) => format!("failed: {}", failure.message),
+            (_, Some(view)) if !view.plan.is_empty() => several.words(view),
+            _ => {
+                same += 1;
+                continue;
+            }
+        };
+        let cell = |words: &str| text(&short(&in_one(words), LINE)).replace('|', "\\|");
+        rows.push(format!("| {} | {} |\n", cell(target), cell(&words)));
     }
     if rows.len() > TARGETS {
         rows.truncate(TARGETS);

@@ -1,9 +1,8 @@
 //! Plans of several targets for a terminal.
 
-use super::{PlanResult, Several, ShownBlock, every_change, fold, heading, named, words};
+use super::{PlanResult, Several, every_change, heading, named, not_promoted};
 use crate::render::layout::{self, Paint, Row, Style, Words};
-use crate::render::plan::Risk;
-use crate::render::plan::text::{blocks, held_lines, message_blocks};
+use crate::render::plan::text::{blocks, message_blocks};
 
 /// A line for each target, then every change once under the targets that have it, and the next steps.
 pub fn text(several: &Several, style: Style) -> String {
@@ -44,7 +43,7 @@ fn lines(out: &mut String, several: &Several, style: Style) {
         (PlanResult::Failed(failure), _) => failed(target, failure),
         (PlanResult::Planned(plan, _), Some(view)) => {
             let paint = if plan.is_empty() { Paint::Faint } else { Paint::Plain };
-            Row::new(target, Words::default().paint(&words(view), paint)).paint(Paint::Strong)
+            Row::new(target, Words::default().paint(&several.words(view), paint)).paint(Paint::Strong)
         }
         (PlanResult::Planned(..), None) => Row::new(target, Words::default()),
     };
@@ -95,14 +94,10 @@ fn changes(out: &mut String, several: &Several, style: Style) {
 
 /// The resources that are not promoted, with their targets.
 fn held(out: &mut String, several: &Several, style: Style) {
-    let all = several.planned().map(|(target, view, _)| {
-        let line = |text: String| ShownBlock { risk: Risk::None, same: text.clone(), block: text };
-        (target, held_lines(view.plan).into_iter().map(line).collect())
-    });
-    for folded in fold(all.collect::<Vec<(&str, Vec<ShownBlock<String>>)>>()) {
-        let words = format!("Not promoted to {}:", folded.targets.join(", "));
+    for (targets, lines) in not_promoted(several) {
+        let words = format!("Not promoted to {}:", named(&targets));
         layout::paragraph(out, &Words::default().paint(&words, Paint::Asks), 0, style);
-        folded.blocks.iter().for_each(|line| layout::paragraph(out, &Words::new(line), 2, style));
+        lines.iter().for_each(|line| layout::paragraph(out, &Words::new(line), 2, style));
         out.push('\n');
     }
 }

@@ -1,13 +1,16 @@
 //! The output of `pushplan outcome`: the number of devices that each push reached.
 
 pub mod json;
+mod trial;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use jiff::Timestamp;
+use jiff::{Timestamp, Unit};
 
 use super::layout::{Paint, Row, Style, Words, paragraph, rows};
-use crate::outcome::{Counted, Occasion, PushOutcome, Why};
+use crate::address::Address;
+use crate::outcome::{Counted, Occasion, PushOutcome, Trial, Why};
 use crate::text;
 use crate::timing::words::{distance, moment};
 
@@ -18,6 +21,8 @@ pub struct OutcomeView<'v> {
     /// The current time of the service.
     pub now: Timestamp,
     pub told: Vec<(&'v Occasion, &'v PushOutcome)>,
+    /// The results of experiments, if the service reports them.
+    pub trials: &'v BTreeMap<Address, Trial>,
 }
 
 /// The counts of a push, as columns of a table.
@@ -60,7 +65,9 @@ impl OutcomeView<'_> {
             paragraph(&mut out, &Words::new(&none), 0, style);
             return out;
         }
-        let head = format!("Reached, as {} reports it, {}", self.target, moment(self.now));
+        // A measured clock is a moment late, which may be in the minute before.
+        let now = self.now.round(Unit::Minute).unwrap_or(self.now);
+        let head = format!("Devices reached, as reported by {} on {}:", self.target, moment(now));
         paragraph(&mut out, &Words::new(&head), 0, style);
         let _ = writeln!(out);
         let cells: Vec<Option<Cells>> = self.told.iter().map(|(_, outcome)| cells(outcome)).collect();
@@ -96,9 +103,7 @@ impl OutcomeView<'_> {
             }
         };
         let row = match outcome {
-            PushOutcome::NotYet => {
-                Row::new(&label, Words::new(&format!("not sent yet: it is sent {}", when(one.first))))
-            }
+            PushOutcome::NotYet => Row::new(&label, Words::new(&format!("will be sent {}", when(one.first)))),
             PushOutcome::Reached(found) => counted(found, Paint::Strong),
             PushOutcome::UnderWay(found) => counted(found, Paint::Strong)
                 .line(Words::new(&format!("continues until {}, in recipients' local time", when(one.last)))),
@@ -114,6 +119,8 @@ impl OutcomeView<'_> {
                 row.line(Words::new(why(*reason)))
             }
         };
+        let results = self.trials.get(&one.address).map(trial::lines).unwrap_or_default();
+        let row = results.into_iter().fold(row, Row::line);
         match one.moved_from {
             Some(was) => row.line(Words::new(&format!("moved on the service: it was applied for {}", moment(was)))),
             None => row,

@@ -51,7 +51,7 @@ pub struct There {
 /// Audience.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Audience {
-    /// In a sentence.
+    /// All of this, in one sentence.
     pub words: String,
     /// The conditions of the segment, if the audience is one segment.
     pub meaning: Option<String>,
@@ -87,28 +87,28 @@ pub struct Effect {
     pub words: String,
 }
 
-/// A message as people will see it.
+/// A message as recipients will see it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ShownMessage {
-    /// Which of several it is, or the name of the sample whose values it has.
+    /// Its number among several, or the name of the sample with its values.
     pub label: Option<String>,
     pub title: Option<String>,
     /// The text, with its variables filled in.
     pub text: String,
     pub characters: usize,
-    /// What each screen shows of it.
+    /// The visible part on each screen.
     pub fits: Vec<Fit>,
     pub buttons: Vec<String>,
-    /// What its buttons do, a sentence each.
+    /// The effects of its buttons, one sentence each.
     pub presses: Vec<String>,
-    /// What a tap does. Null where it only opens the app.
+    /// The effect of a tap. Null if a tap only opens the app.
     pub tap: Option<String>,
     /// What a tap does on device types with their own actions.
     pub platform_taps: Vec<String>,
     pub right_to_left: bool,
-    /// The Message Center message that comes with it.
+    /// The Message Center message that is sent with it.
     pub message: Option<Center>,
-    /// Placeholders that have no value.
+    /// Placeholders without a value.
     pub unfilled: Vec<String>,
 }
 
@@ -119,12 +119,12 @@ pub struct Center {
     pub text: String,
 }
 
-/// What a screen shows of a text.
+/// The part of a text that a screen shows.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Fit {
     pub screen: String,
     pub shown: String,
-    /// Whether that is all of it.
+    /// Whether the whole text is visible.
     pub whole: bool,
     pub characters: usize,
     /// The title, the subtitle and the summary that this screen shows.
@@ -141,11 +141,11 @@ pub struct Head {
     pub whole: bool,
 }
 
-/// Something whose audience names a segment.
+/// A resource that uses a segment.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct User {
     pub address: String,
-    /// What the change means for it.
+    /// The effect of the change on it.
     pub words: String,
 }
 
@@ -155,13 +155,13 @@ pub struct Collision {
     pub one: String,
     pub other: String,
     pub apart_seconds: i64,
-    /// A device that gets both. Null where that is too complex to tell.
+    /// A device that gets both. Null if the audiences are too complex to compare.
     pub who: Option<String>,
     /// Told of the first.
     pub words: String,
 }
 
-/// How much of a kind is not in git.
+/// The number of resources of a kind that are not in git.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct NotInGit {
     /// Such as segments.
@@ -175,7 +175,7 @@ pub struct NotInGit {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Unlisted {
     pub kind: String,
-    /// Why, in words.
+    /// The reason.
     pub why: String,
 }
 
@@ -190,33 +190,33 @@ impl NotInGit {
     }
 }
 
-/// What a plan was compared with, where that was not the service.
+/// The state that a plan was compared with, if it was not the service.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ComparedWith {
     pub what: ComparedKind,
     /// The comparison in words, and what it leaves out.
     pub words: String,
-    /// The id of the commit. Null where it was the ledger.
+    /// The id of the commit. Null for the ledger.
     pub commit: Option<String>,
-    /// What the commit was called.
+    /// The name of the commit, as given to the command.
     pub name: Option<String>,
-    /// The id of the commit that the manifests themselves are of. Null where they are the files as they are.
+    /// The id of the commit of the manifests. Null if they are the files of the work tree.
     pub manifests: Option<String>,
-    /// The last record of the ledger. Null where it was a commit.
+    /// The last record of the ledger. Null for a commit.
     pub record: Option<u64>,
 }
 
-/// How the files of a plan relate to what was applied last, if they do not contain that.
+/// The relation of a plan's files to the last apply, if they do not contain it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Older {
     /// uncommitted (the same commit, which was applied with changes that are not in it), behind, diverged, missing (this clone does not
     /// have the commit), unknown or outside (no git repository).
     pub relation: &'static str,
-    /// In a sentence.
+    /// All of this, in one sentence.
     pub words: String,
-    /// The commit that was applied last.
+    /// The last applied commit.
     pub applied: String,
-    /// The commit that is checked out. Null where that is unknown.
+    /// The commit that is checked out. Null if it is unknown.
     pub here: Option<String>,
 }
 
@@ -232,14 +232,14 @@ impl Older {
     }
 }
 
-/// What the ledger does not know, because it was restored from a backup.
+/// The gap of a ledger that was restored from a backup: the changes in it are unknown.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OpenGap {
     /// The time of the last record before it. Null if there is none.
     pub since: Option<String>,
     /// When someone accepted it.
     pub accepted: String,
-    /// In a sentence.
+    /// All of this, in one sentence.
     pub words: String,
 }
 
@@ -251,7 +251,7 @@ impl OpenGap {
     }
 }
 
-/// What a plan was compared with.
+/// The type of state that a plan was compared with.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ComparedKind {

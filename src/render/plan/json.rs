@@ -16,6 +16,7 @@ use super::facts::{
 };
 use super::{NextSteps, PlanView, requests, words};
 use crate::kinds;
+use crate::nouns::split::Split;
 use crate::plan::{self, Action, Plan};
 use crate::render::layout::{Row, Words};
 use crate::review::fields::Difference;
@@ -25,17 +26,18 @@ pub use messages::{LoosenedGuard, PlanMessage, TightenedQuietHours};
 use people::PlanPeople;
 pub use renamed::Renamed;
 pub use verbs::{MovedSide, Risk, Verb};
+use whole::promoted_from;
 use whole::word;
 pub use whole::{ActionCounts, NotPromotedJson, PlanStep, Refusal};
 
-/// What `pushplan plan --format json` prints.
+/// The output of `pushplan plan --format json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlanDocument<'p> {
-    /// The version of this form. It grows when a field changes its meaning or is removed.
+    /// The version of this format. It increases when a field is removed or changes its meaning.
     pub format_version: u32,
     /// The plan's digest. Two plans of the same changes have the same one.
     pub digest: String,
-    /// Enough of the digest for people to tell two plans apart.
+    /// The first characters of the digest, as people see it.
     pub short_digest: String,
     /// Set if the files do not contain what was applied last.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,65 +45,68 @@ pub struct PlanDocument<'p> {
     /// Set if the ledger was restored from a backup, until someone has checked what it does not know.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_gap: Option<OpenGap>,
-    /// Left out where it was compared with the service. Else it is for reading, and is never applied.
+    /// Set if the plan was not compared with the service. Such a plan cannot be applied. Missing otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared_with: Option<ComparedWith>,
-    /// The version of pushplan that made it.
+    /// The version of pushplan that created the plan.
     pub tool: String,
     pub target: String,
     /// Scheme, host and port of the service.
     pub origin: String,
-    /// What the service offers: documented or extended.
+    /// The API level of the service: documented or extended.
     pub api: String,
-    /// When it was made.
+    /// When the plan was created.
     pub made: String,
-    /// It is not applied after this.
+    /// When the plan expires.
     pub expires: String,
     /// Whether the service, or what it was compared with, and the manifests agree. A plan that left out changes is not in sync.
     pub in_sync: bool,
     pub counts: ActionCounts,
-    /// What is at stake, a sentence each, the most urgent first. An experiment counts as one message, because a device gets one of its
+    /// The effect on recipients, one sentence each, the most urgent first. An experiment counts as one message, because a device gets one of its
     /// variants; `messages` has an entry for each variant.
     pub verdict: Vec<String>,
-    /// The messages that change for people, the most urgent first.
+    /// The messages that change for recipients, the most urgent first.
     pub messages: Vec<PlanMessage>,
-    /// The time that `--people` replayed. Left out without it.
+    /// The result of `--people`. Missing without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub people: Option<PlanPeople>,
-    /// The guards that are looser than at the last apply.
+    /// The safety settings that are looser than at the last apply.
     pub loosened: Vec<LoosenedGuard>,
-    /// Quiet hours that are longer than at the last apply. Null unless a message is in them only by that.
+    /// Quiet hours that are longer than at the last apply. Null unless a message is in them for this reason.
     pub tightened_quiet_hours: Option<TightenedQuietHours>,
-    /// What changes, in the order of addresses. What is unchanged is counted, not listed.
+    /// The changes, sorted by address. Unchanged resources are counted, but not listed.
     pub changes: Vec<PlanChange<'p>>,
-    /// How it is done. A step stands behind all that it waits for.
+    /// The steps that carry out the changes. A step comes after all steps that it waits for.
     pub steps: Vec<PlanStep>,
-    /// Addresses that --only and --except left out, and those that another run is applying.
+    /// Addresses that `--only` and `--except` left out, and those that another run is applying.
     pub left_out: Vec<String>,
-    /// Who is applying something just now, in a sentence. Left out where nobody is.
+    /// The run that holds the lock, in a sentence. Missing if no run does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_work: Option<&'p str>,
-    /// What is not promoted and stays as it is. Left out where nothing is promoted.
+    /// The target whose applied state this target gets. Missing if the plan is no promotion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub promoted_from: Option<&'p str>,
+    /// Resources that are not promoted. Missing if the plan is no promotion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<Vec<NotPromotedJson>>,
-    /// Messages that one person would get shortly after each other.
+    /// Pairs of messages that one person would get shortly after each other.
     pub collisions: Vec<Collision>,
-    /// How many pairs of messages were not compared, because there are too many.
+    /// The number of pairs of messages that were not compared, because there are too many.
     pub uncompared: usize,
-    /// When something was last applied.
+    /// The time of the last apply.
     pub last_apply: Option<String>,
-    /// How much the service has that is neither in git nor in this plan, by kind. `pushplan unmanaged` lists it. Null where the
-    /// service was not asked.
+    /// The number of resources on the service that are neither in git nor in this plan, by kind. `pushplan unmanaged` lists them. Null if the
+    /// service was not read.
     pub unmanaged: Option<Vec<NotInGit>>,
-    /// Kinds that the project does not use and whose lists could not be had: what others have of them is unknown.
+    /// Kinds that the project does not use and whose lists could not be read, so their unmanaged resources are unknown.
     pub unlisted: Vec<Unlisted>,
-    /// Set if the files declare nothing. Then nothing is deleted.
+    /// Set if the files declare nothing, which deletes nothing.
     pub nothing_declared: Option<NothingDeclared>,
-    /// Why `pushplan apply` would refuse it as it is.
+    /// The reasons for which `pushplan apply` would refuse the plan.
     pub refused: Vec<Refusal>,
 }
 
-/// What happens to a resource, or to a part that is applied by itself.
+/// A change to a resource, or to a part of it that is applied separately.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlanChange<'p> {
     /// Such as segments/lapsed-buyers.
@@ -111,59 +116,61 @@ pub struct PlanChange<'p> {
     pub action: Verb,
     /// Its name on the service.
     pub name: String,
-    /// Where it is declared. Null for what is not.
+    /// The file in which it is declared. Null if it is not declared.
     pub file: Option<String>,
     /// The line, from 1.
     pub line: Option<usize>,
-    /// The thing on the service that it is about.
+    /// The id on the service.
     pub id: Option<String>,
     /// Why a reader should look at it.
     pub risk: Risk,
-    /// Which side moved since the last apply.
+    /// Where it was changed since the last apply.
     pub moved: Option<MovedSide>,
-    /// What differs between what the service has and what the manifests say.
+    /// The differences between the live and the desired state.
     pub fields: Vec<Field<'p>>,
     /// Number of equal fields.
     pub unchanged_fields: usize,
-    /// Variables of a template that get another key. Left out if there are none.
+    /// Variables of a template that get another key. Missing if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renamed_variables: Option<Vec<Renamed>>,
-    /// What the manifests say.
+    /// The desired state, from the manifests.
     pub desired: Option<&'p Value>,
-    /// What the service has, or what it was compared with has.
+    /// The live state, or the state of whatever the plan was compared with.
     pub live: Option<&'p Value>,
     /// The last applied state.
     pub last_applied: Option<&'p Value>,
-    /// When it messages people by itself: the first and the last time. Null where it does not.
+    /// The first and the last time at which it sends messages by itself. Null if it does not.
     pub runs: Option<Runs>,
-    /// Each time at which it messages people, by whose clock.
+    /// Each time at which it sends messages, and in which time zone.
     pub times: Vec<Time>,
     /// Send times that were removed, if others remain.
     pub times_gone: Vec<Time>,
-    /// What has to happen for its messages to be sent, in words. Null where they wait for nothing.
+    /// The event that triggers its messages, in words. Null if there is none.
     pub set_off_by: Option<String>,
-    /// Audience, and how that changes.
+    /// Its audience, and how the audience changes.
     pub audiences: Vec<Audience>,
+    /// The division of the audience among variants. Null if all parts are equal, before and after.
+    pub split: Option<ChangedSplit>,
     /// The message that recipients will read.
     pub messages: Vec<ShownMessage>,
-    /// Those whose audiences name it, where it is a segment, with what the change means for them.
+    /// For a segment: the resources that use it, with the effect of the change on them.
     pub used_by: Vec<User>,
     /// When the service last used it.
     pub last_used: Option<String>,
-    /// What is left where a run stops between its requests.
+    /// The state that remains if a run stops between its requests.
     pub if_it_stops: Option<String>,
     pub reasons: Vec<Reason>,
-    /// What else there is to know, in words.
+    /// Further notes.
     pub notes: Vec<String>,
-    /// Messages that it causes.
+    /// The messages that the change causes.
     pub sends: Vec<ShownSend>,
-    /// Its deletion is refused.
+    /// Whether it is protected from deletion.
     pub protect: bool,
-    /// It may address everybody.
+    /// Whether it may have everyone as its audience.
     pub broadcast: bool,
-    /// Paths of fields that are left as the service has them.
+    /// Paths of ignored fields that differ on the service.
     pub ignored: Vec<String>,
-    /// Fields that someone changed on the service since the last apply, and that the plan changes again.
+    /// Fields that someone changed on the service since the last apply, and that the plan overwrites.
     pub overwritten: Vec<Overwritten<'p>>,
     /// The numbers of the steps that carry it out.
     pub steps: Vec<usize>,
@@ -185,7 +192,7 @@ pub struct Field<'p> {
     pub moved: Option<(usize, usize)>,
 }
 
-/// A field that someone changed on the service, with what all three sides say. A side is left out where it has no such field.
+/// A field that someone changed on the service, with its value on all three sides. A side that lacks the field is missing.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Overwritten<'p> {
     /// Such as push.notification.alert.
@@ -195,14 +202,14 @@ pub struct Overwritten<'p> {
     /// Its value on the service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service: Option<&'p Value>,
-    /// What it would be.
+    /// Its value after the plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub git: Option<&'p Value>,
     /// Whether it was changed in git as well.
     pub changed_in_git: bool,
 }
 
-/// When something messages people by itself.
+/// The time in which a resource sends messages by itself.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Runs {
     /// Null: as soon as it exists.
@@ -210,30 +217,37 @@ pub struct Runs {
     pub last: Option<String>,
 }
 
-/// Why a change is what it is.
+/// A reason for a change, or a note about it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Reason {
     /// Such as collision, in_doubt or too_late.
     pub reason: String,
     /// The reason in words, and what to do about it, a line each.
     pub words: Vec<String>,
-    /// What it is about: ids, addresses, times.
+    /// Its ids, addresses and times.
     pub about: Value,
 }
 
-/// A message that a change sets off.
+/// A message that a change causes.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ShownSend {
-    /// The address of what sends it; for something that is not managed, what it is, in words.
+    /// The address of its sender; for an unmanaged sender, a description.
     pub by: String,
     /// The tag that triggers it.
     pub tag: Option<String>,
     /// Whether the removal of the tag triggers it.
     pub removed: bool,
-    /// How long after it is sent. 0: at once.
+    /// The seconds from the change to the message; 0 means at once.
     pub after_seconds: i64,
-    /// Who gets it.
+    /// The recipient.
     pub to: String,
+}
+
+/// The division of an audience among the variants of an experiment, in words: `40 % / 40 % / 20 % nobody`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ChangedSplit {
+    pub old: Option<String>,
+    pub new: Option<String>,
 }
 
 /// The whole plan as one JSON object.
@@ -272,6 +286,7 @@ impl<'p> PlanDocument<'p> {
             steps: plan.steps.iter().map(PlanStep::new).collect(),
             left_out: plan.left_out.iter().map(ToString::to_string).collect(),
             at_work: plan.told.at_work.as_deref(),
+            promoted_from: promoted_from(plan),
             held: NotPromotedJson::all(plan),
             collisions: view.collisions().all.found.iter().map(Collision::new).collect(),
             uncompared: view.collisions().all.uncompared,
@@ -335,6 +350,7 @@ impl<'p> PlanChange<'p> {
             times_gone,
             set_off_by: view.review.set_off(change, side),
             audiences: view.review.who(change).iter().map(Audience::new).collect(),
+            split: view.review.splits(change).map(ChangedSplit::new),
             messages: view.review.messages(change, side).into_iter().map(ShownMessage::new).collect(),
             used_by: User::all(view, change),
             last_used: view.plan.told.of.get(address).and_then(|aside| aside.last_used).map(|at| at.to_string()),
@@ -348,6 +364,13 @@ impl<'p> PlanChange<'p> {
             overwritten: change.overwritten().into_iter().map(Overwritten::new).collect(),
             steps: view.steps_of(change).iter().map(|step| step.number).collect(),
         }
+    }
+}
+
+impl ChangedSplit {
+    fn new((old, new): (Option<Split>, Option<Split>)) -> Self {
+        let words = |split: Option<Split>| split.map(|split| split.to_string());
+        Self { old: words(old), new: words(new) }
     }
 }
 

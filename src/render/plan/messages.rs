@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use super::{NextSteps, PlanView, Risk, loosened, reach};
 use crate::address::Address;
 use crate::audience::Relation;
+use crate::nouns::split::Share;
 use crate::plan::{Action, Change, DeclaredAt};
 use crate::render::layout::Paint;
 use crate::review::prose::Piece;
@@ -314,13 +315,7 @@ fn who(group: &MessageGroup) -> Vec<(WhoMark, String)> {
         true => format!(", {}, before {was}", count(is, "time")),
         false => String::new(),
     };
-    let again = match message.share {
-        Some((was, is)) if message.fate == MessageFate::Changed => {
-            format!("{again}, to 1 in {is} of them, before to 1 in {was}")
-        }
-        Some((_, is)) if message.fate == MessageFate::New => format!(", to 1 in {is} of them"),
-        _ => again,
-    };
+    let again = format!("{again}{}", share(group));
     let excluded = if audience.is_example_freed { ", excluded until now" } else { "" };
     match &audience.relation {
         _ if audience.nobody => vec![(WhoMark::Leaves, "no device can get it any more".to_owned())],
@@ -335,13 +330,25 @@ fn who(group: &MessageGroup) -> Vec<(WhoMark, String)> {
             let leaves =
                 relation.leaves().map(|device| (WhoMark::Leaves, format!("leaves{of}, for example: {device}")));
             let all = audience.everyone.then(|| (WhoMark::Gets, EVERYONE.to_owned()));
-            let share =
-                message.share.map(|(was, is)| (WhoMark::Gets, format!("1 in {is} of them gets it, not 1 in {was}")));
+            let moved = message.shares.and_then(|shares| shares.moved_words());
+            let share = moved.map(|(was, is)| (WhoMark::Gets, format!("{is} of them gets it, not {was}")));
             joins.into_iter().chain(leaves).chain(all).chain(share).collect()
         }
         None if audience.everyone => vec![(WhoMark::Gets, format!("{EVERYONE}{again}"))],
         None if audience.words.is_empty() => Vec::new(),
         None => vec![(WhoMark::Gets, format!("to {}{again}", audience.words))],
+    }
+}
+
+/// The share of the audience that gets a variant, if that changes or is not an equal part: `, to 40 % of them`.
+fn share(group: &MessageGroup) -> String {
+    let message = group.first;
+    let Some(shares) = message.shares.filter(|shares| shares.is_said(message.fate)) else { return String::new() };
+    let each = if group.messages.len() > 1 { " each" } else { "" };
+    match (shares.moved_words(), shares.new) {
+        (Some((was, is)), _) => format!(", to {is} of them, before to {was}"),
+        (None, Some(new)) => format!(", to {} of them{each}", Share::both(new, new, shares.is_even).0),
+        (None, None) => String::new(),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The plan for users and programs: one file per form, all from the same [`PlanView`].
 
+mod block;
 pub(super) mod content;
+mod counts;
 pub(super) mod decisions;
 mod doubts;
 pub mod drift;
@@ -26,7 +28,7 @@ pub(super) mod who;
 pub(super) mod words;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -44,6 +46,7 @@ use crate::review::{self, Review};
 use crate::text::short;
 use near::Near;
 
+pub use block::Block;
 pub use json::json;
 pub use markdown::{LIMIT as MARKDOWN_LIMIT, MarkdownPage, markdown, page};
 pub use text::{before_apply, refusals, text, text_to};
@@ -113,22 +116,6 @@ pub struct PlanView<'p> {
     digest: OnceLock<Digest>,
     /// Whether a placeholder replaces the ids that the service chose.
     stands_in: AtomicBool,
-}
-
-/// A resource with all changes of itself, its parts and its old versions.
-#[derive(Debug)]
-pub struct Block<'p> {
-    pub address: Address,
-    pub action: Action,
-    pub risk: Risk,
-    /// The change of the resource itself, if it is applied as a whole.
-    pub whole: Option<&'p Change>,
-    /// The changed parts, those that send first.
-    pub parts: Vec<&'p Change>,
-    /// Old versions that an earlier run could not delete.
-    pub retired: Vec<&'p Change>,
-    /// The number of its parts, including unchanged ones; 0 if it is applied as a whole.
-    pub total: usize,
 }
 
 /// Why a reader should look at a change, the most urgent first.
@@ -234,15 +221,7 @@ impl<'p> PlanView<'p> {
         for step in &plan.steps {
             steps.entry(&step.address).or_default().push(step);
         }
-        let mut blocks = Block::all(plan);
-        let is_part = |change: &&Change| change.action != Action::Past && change.address.part().is_some();
-        let parts = if blocks.is_empty() { &[][..] } else { &plan.changes };
-        for part in parts.iter().filter(is_part) {
-            let resource = part.address.resource();
-            if let Ok(place) = blocks.binary_search_by(|block| block.address.cmp(&resource)) {
-                blocks[place].total += 1;
-            }
-        }
+        let blocks = Block::of_plan(plan, is_plan);
         let mut blocks = cores::each_of(blocks, |mut block| {
             let mut risks: Vec<(Risk, &Change)> =
                 block.parts.drain(..).map(|change| (Risk::of(change, plan, &review), change)).collect();
@@ -250,9 +229,6 @@ impl<'p> PlanView<'p> {
             let others = block.whole.iter().chain(&block.retired).map(|change| Risk::of(change, plan, &review));
             block.risk = others.chain(risks.first().map(|(risk, _)| *risk)).min().unwrap_or(Risk::None);
             block.parts = risks.into_iter().map(|(_, change)| change).collect();
-            let aims_there = is_plan && !matches!(plan.aim, Aim::Nothing | Aim::Before(_));
-            let stays = aims_there && plan.told.of.get(&block.address).is_some_and(|aside| aside.place.is_some());
-            block.action = block.action(stays);
             block
         });
         blocks.sort_by_key(|block| block.risk);
@@ -350,111 +326,8 @@ impl<'p> PlanView<'p> {
         matches!(self.plan.aim, Aim::Manifests | Aim::Promoted(_))
     }
 
-    /// The number of changes with an action. Resources that were left out have the action [`Action::Keep`], but are not
-    /// counted.
-    pub fn count(&self, wanted: Action) -> usize {
-        let left: BTreeSet<&Address> = self.plan.left_out.iter().collect();
-        let is_left = |change: &Change| change.action == Action::Keep && left.contains(&change.address);
-        self.plan.changes.iter().filter(|change| change.shown() == wanted && !is_left(change)).count()
-    }
-
-    /// How many deletions wait for other changes.
-    pub(crate) fn held(&self) -> usize {
-        let is_held = |change: &&Change| change.shown() == Action::ByHand && !change.is_manual();
-        self.plan.changes.iter().filter(is_held).count()
-    }
-
-    /// The number of changes that cause messages.
-    pub fn sending(&self) -> usize {
-        self.plan.changes.iter().filter(|change| !change.sends.is_empty()).count()
-    }
-
-    /// The number of changes that send messages at once.
-    pub(crate) fn sending_at_once(&self) -> usize {
-        let at_once = |change: &&Change| change.sends.iter().any(|send| send.after_seconds == 0);
-        self.plan.changes.iter().filter(at_once).count()
-    }
-
-    /// The number of changes that revert a change made on the service.
-    pub fn undoing(&self) -> usize {
-        self.plan.changes.iter().filter(|change| change.undoes()).count()
-    }
-
-    /// The number of differences left to the dashboard.
-    pub fn ignored(&self) -> usize {
-        self.plan.changes.iter().map(|change| change.ignored.len()).sum()
-    }
-
     /// The resource that may be the new name of a removed one.
     pub fn successor(&self, old: &Address) -> Option<&'p Change> {
         self.successors.get(old).copied()
-    }
-
-    /// The number of changes that wait for a decision.
-    pub fn stuck(&self) -> usize {
-        self.plan.changes.iter().filter(|change| guard::is_stuck(change)).count()
-    }
-
-    /// How many declared resources the service has as they are.
-    pub fn matching(&self) -> usize {
-        let mut kept: Vec<Address> = self.plan.changes.iter().map(|change| change.address.resource()).collect();
-        kept.dedup();
-        kept.len()
-    }
-}
-
-impl<'p> Block<'p> {
-    /// All visible changes, sorted by address.
-    fn all(plan: &'p Plan) -> Vec<Self> {
-        let told = plan.changes.iter().filter(|change| change.is_told());
-        let mut told: Vec<(Address, &Change)> = told.map(|change| (change.address.resource(), change)).collect();
-        told.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let mut blocks: Vec<Self> = Vec::new();
-        for (address, change) in told {
-            if blocks.last().is_none_or(|block| block.address != address) {
-                blocks.push(Self::new(address));
-            }
-            blocks.last_mut().into_iter().for_each(|block| block.add(change));
-        }
-        blocks
-    }
-
-    fn new(address: Address) -> Self {
-        Self {
-            address,
-            action: Action::Keep,
-            risk: Risk::None,
-            whole: None,
-            parts: Vec::new(),
-            retired: Vec::new(),
-            total: 0,
-        }
-    }
-
-    fn add(&mut self, change: &'p Change) {
-        let retired = change.is_outdated();
-        match change.address.part() {
-            _ if retired => self.retired.push(change),
-            Some(_) => self.parts.push(change),
-            None => self.whole = Some(change),
-        }
-    }
-
-    /// All changes of the block.
-    pub fn changes(&self) -> impl Iterator<Item = &'p Change> {
-        self.whole.iter().chain(&self.parts).chain(&self.retired).copied()
-    }
-
-    /// The action on the resource: its own, or the common one of all its parts. A resource that stays declared is not
-    /// deleted with its last part.
-    fn action(&self, stays: bool) -> Action {
-        if let Some(change) = self.whole.or(self.retired.first().copied().filter(|_| self.parts.is_empty())) {
-            return change.shown();
-        }
-        let mut actions = self.parts.iter().map(|change| change.shown());
-        let first = actions.next().unwrap_or(Action::Update);
-        let alike = self.parts.len() == self.total && actions.all(|action| action == first);
-        let goes = first == Action::Delete && stays;
-        if alike && !goes { first } else { Action::Update }
     }
 }

@@ -17,7 +17,9 @@ pub fn of_group(plan: &Plan, group: &MessageGroup) -> Option<String> {
     let all: Vec<ReachChange> = group.messages.iter().filter_map(|message| message.reach).collect();
     let first = *all.first().filter(|_| all.len() == group.messages.len())?;
     if all.iter().all(|other| *other == first) {
-        return words(first, about, says_same(group));
+        let is_part = group.first.is_part_of_its_audience();
+        let each = is_part.then_some(if group.messages.len() > 1 { " each" } else { "" });
+        return words(first, about, each, says_same(group));
     }
     let mut senders: Vec<(&str, ReachChange)> =
         group.messages.iter().zip(&all).map(|(message, reach)| (message.sender.as_str(), *reach)).collect();
@@ -38,7 +40,8 @@ pub fn of_group(plan: &Plan, group: &MessageGroup) -> Option<String> {
     Some(format!("{}{} of {} each", hedge(about), count(range, about), devices(about)))
 }
 
-fn words(change: ReachChange, about: &PopulationAbout, says_same: bool) -> Option<String> {
+/// `each` follows the number if it is the part of an audience that a variant gets.
+fn words(change: ReachChange, about: &PopulationAbout, each: Option<&str>, says_same: bool) -> Option<String> {
     let counts = counts(change, about)?;
     let delta = match (change.before, change.after) {
         (Some(before), Some(after)) if before.is_exact() && after.is_exact() && before != after => {
@@ -48,7 +51,10 @@ fn words(change: ReachChange, about: &PopulationAbout, says_same: bool) -> Optio
         _ if says_same && is_same(change) => ", as before".to_owned(),
         _ => String::new(),
     };
-    Some(format!("{}{counts} of {}{delta}", hedge(about), devices(about)))
+    let is_nobody = change.before.into_iter().chain(change.after).all(|count| count.at_most == 0);
+    let each = each.filter(|_| !is_nobody);
+    let hedge = if each.is_some() { "about " } else { hedge(about) };
+    Some(format!("{hedge}{counts} of {}{}{delta}", devices(about), each.unwrap_or_default()))
 }
 
 /// Whether a number that stays has to be said: other people get it, or it is sent to them more or less often.

@@ -229,6 +229,11 @@ fn left_out(out: &mut String, plan: &Plan, style: Style) {
 /// The resources that are not promoted: `segments/vip: not on staging yet`.
 pub(in crate::render) fn held_lines(plan: &Plan) -> Vec<String> {
     let Aim::Promoted(from) = &plan.aim else { return Vec::new() };
+    held_lines_of(plan, from)
+}
+
+/// Returns the resources that are not promoted, with a name for the source.
+pub(in crate::render) fn held_lines_of(plan: &Plan, from: &str) -> Vec<String> {
     plan.told.held.iter().map(|held| format!("{}: {}", held.address, held.why.words(from))).collect()
 }
 
@@ -292,7 +297,7 @@ pub(super) fn nothing(view: &PlanView) -> String {
     if let Some(words) = undeclared(view) {
         return words;
     }
-    match (&plan.aim, plan.left_out.len()) {
+    match (&plan.aim, view.left_out()) {
         (Aim::Nothing, _) if plan.choice.is_all() => {
             format!("Nothing to delete: pushplan manages nothing on {target}.")
         }
@@ -411,7 +416,7 @@ pub fn summary(view: &PlanView) -> String {
     format!("Plan: {}.", all.join(", "))
 }
 
-/// The number of changes for each action.
+/// The number of resources for each action, and of manual steps.
 pub(in crate::render) fn changing(view: &PlanView) -> Vec<String> {
     let told = |action: Action, number: usize| match action {
         Action::Keep | Action::Past => None,
@@ -420,11 +425,9 @@ pub(in crate::render) fn changing(view: &PlanView) -> Vec<String> {
     };
     // A change that is refused as too late waits for a decision; a deletion that waits for other changes waits for a
     // later apply.
-    let changes = || view.plan.changes.iter();
-    let late = |action: Action| changes().filter(|change| change.shown() == action && change.is_too_late()).count();
     let held = view.held();
     let number = |action: Action| {
-        let others = if action == Action::ByHand { held } else { late(action) };
+        let others = if action == Action::ByHand { held } else { view.late(action) };
         let number = view.count(action) - others;
         Some((number, told(action, number)?))
     };
@@ -435,6 +438,6 @@ pub(in crate::render) fn changing(view: &PlanView) -> Vec<String> {
 /// The numbers of unchanged resources and of those left out.
 pub(in crate::render) fn staying(view: &PlanView) -> Vec<String> {
     let unchanged = format!("{} unchanged", view.count(Action::Keep) + view.count(Action::Past));
-    let left = view.plan.left_out.len();
+    let left = view.left_out();
     std::iter::once(unchanged).chain((left > 0).then(|| format!("{left} left out"))).collect()
 }

@@ -33,7 +33,20 @@ pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
     if is_segment {
         rows.extend(users(view, change));
     }
+    rows.extend(split(view, change));
     rows
+}
+
+/// The division of the audience: `50 % / 50 % → 40 % / 40 % / 20 % nobody`.
+fn split(view: &PlanView, change: &Change) -> Option<Row> {
+    let words = match view.review.splits(change)? {
+        (Some(old), Some(new)) if old != new => {
+            Words::default().paint(&old.to_string(), Paint::Old).and(" → ").paint(&new.to_string(), Paint::New)
+        }
+        (_, Some(one)) | (Some(one), None) => Words::new(&one.to_string()),
+        (None, None) => return None,
+    };
+    Some(Row::new("split", words))
 }
 
 fn one(change: &Change, who: &Who, is_segment: bool) -> Vec<Row> {
@@ -232,7 +245,7 @@ pub fn touched(view: &PlanView, user: &Change, holders: &Holders) -> String {
         _ if !goes.is_empty() => goes,
         Action::Keep => match view.review.users(&user.address.key).len() {
             number if *user.address.kind == *Segment::KEY && number > 0 => {
-                format!("and through it {}", crate::text::count(number, "other"))
+                format!("and {} through it", crate::text::count(number, "other resource"))
             }
             _ => String::new(),
         },

@@ -1,12 +1,15 @@
 //! The reasons for a change, and its manual steps.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::renamed::{looks_renamed, may_be_renamed};
 use super::{PlanView, content, doubts, past};
+use crate::address::Address;
 use crate::guard;
-use crate::kinds::{self, Delete, Read, Resource, Update};
+use crate::kinds::{self, Delete, Read, Resource, Segment, Update};
 use crate::ledger::Verb;
 use crate::plan::{Action, Aim, Change, Moved, Overwritten, Reason, RemoteThing};
 use crate::render::layout::{Paint, Row, Words};
@@ -53,17 +56,22 @@ pub fn notes(view: &PlanView, change: &Change) -> Vec<Row> {
     rows
 }
 
+/// Earlier versions of segments: of those that it still names, and of others by their keys.
+fn earlier(named: &[Address], refs: &BTreeMap<String, String>) -> String {
+    let others = refs.keys().map(|key| Address::new(Segment::KEY, key));
+    let all: BTreeSet<String> = named.iter().cloned().chain(others).map(|address| address.to_string()).collect();
+    let version = if all.len() == 1 { "an earlier version" } else { "earlier versions" };
+    format!("{version} of {}", all_of(&all.into_iter().collect::<Vec<_>>()))
+}
+
 /// One reason, in words.
 pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
     let (address, noun) = (&change.address, noun(change));
     let asks = |label: &str, words: String| Row::new(label, Words::new(&words)).paint(Paint::Asks);
     let plain = |label: &str, words: String| Row::new(label, Words::new(&words));
     match reason {
-        Reason::Repoint { to, outdated } if !outdated.is_empty() => {
-            let to: Vec<String> = to.iter().map(ToString::to_string).collect();
-            let version = if to.len() == 1 { "an earlier version" } else { "earlier versions" };
-            plain("refers to", format!("{version} of {}", all_of(&to)))
-        }
+        Reason::Repoint { to, outdated } if !outdated.is_empty() => plain("refers to", earlier(to, outdated)),
+        Reason::RefersToEarlier { refs } => plain("refers to", earlier(&[], refs)),
         Reason::Repoint { to, .. } => {
             let to: Vec<String> = to.iter().map(ToString::to_string).collect();
             let (get, id) = if to.len() == 1 { ("gets", "a new id") } else { ("get", "new ids") };
@@ -311,10 +319,17 @@ fn no_way_back(view: &PlanView, change: &Change) -> Option<Row> {
         (true, Delete::Never, Update::Never) => "after creation, this API can neither change nor cancel it",
         (true, Delete::Never, _) => "after creation, this API cannot remove it",
         (true, Delete::BeforeStart, _) => "can be cancelled until it starts",
+        (true, Delete::BeforeEnd, _) if is_sent_once(change) => "can be cancelled until it is sent",
         (true, Delete::BeforeEnd, _) => "can be cancelled until the last send",
         _ => return None,
     };
     Some(Row::new("undo", Words::new(words)))
+}
+
+/// Whether all recipients get it at one time.
+fn is_sent_once(change: &Change) -> bool {
+    let runs = change.desired.as_deref().and_then(|spec| kinds::api(&change.address).runs(spec));
+    runs.is_some_and(|runs| runs.first.is_some() && runs.first == runs.last)
 }
 
 /// The label of a change made on the service.

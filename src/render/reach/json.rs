@@ -6,17 +6,17 @@ use serde::Serialize;
 use super::ReachView;
 use crate::render::plan::json::reach::{CountedPopulation, ReachBounds};
 
-/// The version of this form. It grows when a field changes its meaning or is removed.
+/// The version of this format. It increases when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
-/// How many devices a target has, and how many each message of the project reaches.
+/// The number of devices of a target, and of those that each message of the project reaches.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ReachDocument {
-    /// The version of this form.
+    /// The version of this format.
     format_version: u32,
     /// The target.
     target: String,
-    /// How many devices have the app installed.
+    /// The number of devices that have the app installed.
     devices: u64,
     population: CountedPopulation,
     /// Every message of the project that has an audience, by address.
@@ -27,9 +27,9 @@ pub struct ReachDocument {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ReachedMessage {
     address: String,
-    /// How many devices. Null if only bounds are known.
+    /// The number of devices. Null if only bounds are known.
     devices: Option<u64>,
-    /// Null if nothing is known.
+    /// The bounds. Null if nothing is known.
     bounds: Option<ReachBounds>,
 }
 

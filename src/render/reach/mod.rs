@@ -45,7 +45,7 @@ impl ReachView<'_> {
         let next = match messages.is_empty() {
             true => "The project has no message with an audience to count.",
             false if self.found.is_built_in => {
-                "Plans of the built-in service do not use these numbers: they ask the service, which knows more of its devices."
+                "Plans of the built-in service do not use these numbers: they count the devices of the service themselves."
             }
             false => "Plans show these numbers from now on. Run `pushplan reach` again to update them.",
         };

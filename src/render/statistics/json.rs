@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{ByPeriod, ShownStatistics, StatisticsView};
 use crate::query::statistics::{self, Period, Platform, Push, Statistic};
 
-/// The version of this form. It grows when a field changes its meaning or is removed.
+/// The version of this format. It increases when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
 /// Statistics of one application. `report` is the type of the report.
@@ -20,65 +20,65 @@ pub enum StatisticsDocument {
     Pushes(Pushes),
 }
 
-/// Numbers of periods.
+/// Numbers by period.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Periods {
-    /// The version of this form.
+    /// The version of this format.
     format_version: u32,
     /// The target.
     target: String,
     /// `sends`, `responses`, `opens`, `timeinapp`, `optins` or `optouts`.
     report: &'static str,
-    /// What the numbers count: `devices`, `responses`, `opens`, `seconds` or `users`.
+    /// The unit of the numbers: `devices`, `responses`, `opens`, `seconds` or `users`.
     unit: &'static str,
     /// `hourly`, `daily` or `monthly`.
     precision: &'static str,
-    /// The first day or moment that was asked for, in UTC.
+    /// The first requested day or time, in UTC.
     from: String,
-    /// The last one.
+    /// The last requested day or time.
     to: String,
     /// The keys of `values` in the order in which they are shown.
     columns: Vec<String>,
-    /// Every period, the oldest first, also those in which nothing happened.
+    /// All periods, the oldest first, including those without events.
     rows: Vec<Period>,
-    /// What the rows add up to, by column.
+    /// The sum of all periods, by column.
     totals: BTreeMap<String, u64>,
-    /// Of all platforms; of responses the direct ones.
+    /// The total of all platforms; for responses, the direct ones.
     total: u64,
 }
 
-/// Devices by their platform.
+/// Devices by platform.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Devices {
-    /// The version of this form.
+    /// The version of this format.
     format_version: u32,
     /// The target.
     target: String,
     /// `devices`.
     report: &'static str,
-    /// All that have the app.
+    /// The number of devices that have the app.
     total_unique_devices: u64,
-    /// Up to when they are counted.
+    /// The end of the counted time.
     date_closed: Option<String>,
-    /// When they were counted.
+    /// The time of the count.
     date_computed: Option<String>,
     platforms: Vec<Platform>,
 }
 
-/// What became of pushes.
+/// Pushes and their results.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Pushes {
-    /// The version of this form.
+    /// The version of this format.
     format_version: u32,
     /// The target.
     target: String,
     /// `push`.
     report: &'static str,
-    /// The first day or moment that was asked for, in UTC; none where one push was.
+    /// The first requested day or time, in UTC; missing for a single push.
     from: Option<String>,
-    /// The last one.
+    /// The last requested day or time.
     to: Option<String>,
-    /// The newest first.
+    /// The pushes, the newest first.
     pushes: Vec<Push>,
 }
 

@@ -54,9 +54,9 @@ fn every_width_from_20_columns_on_holds_every_number() {
 fn nothing_is_said_in_one_sentence() {
     let none = json!({"opens": [{"date": "2026-11-01", "ios": 0}, {"date": "2026-11-02", "ios": 0}]});
     let said = shown(Statistic::Opens, &none, |view| text(view, STYLE));
-    assert_eq!(said, "prod: opens of the app, daily, 2026-11-01 to 2026-11-03\n(UTC): none in 2 days.\n");
+    assert_eq!(said, "prod: opens of the app, daily, 2026-11-01 to 2026-11-03\n(UTC). None in 2 days.\n");
     let said = shown(Statistic::Opens, &json!({"opens": []}), |view| text(view, STYLE));
-    assert!(said.ends_with("none in 0 days.\n"), "{said}");
+    assert!(said.ends_with("None in 0 days.\n"), "{said}");
     assert_eq!(shown(Statistic::Opens, &json!({"opens": []}), csv), "date,total\r\n");
 }
 

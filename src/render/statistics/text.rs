@@ -69,7 +69,7 @@ fn by_period(target: &str, shown: &ByPeriod, style: Style) -> String {
         Precision::Monthly => "month",
     };
     if periods.totals.values().all(|total| *total == 0) {
-        return sentence(&format!("{heading}: none in {}.", count(periods.rows.len(), unit)), style);
+        return sentence(&format!("{heading}. None in {}.", count(periods.rows.len(), unit)), style);
     }
     let number = |number: u64| match report {
         Statistic::TimeInApp => clock(number),

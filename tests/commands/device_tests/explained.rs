@@ -22,7 +22,7 @@ fn a_device_that_is_in_one_is_told_through_nested_segments() {
         "device: BUYER\nexpect: {not_in: lapsed-or-staff}",
         &[
             "expected not in the segment lapsed-or-staff\n    got      in it\n",
-            "      yes any of these, because 1 of 2 hold\n",
+            "      yes any of these, because 1 of 2 match\n",
             "      yes   segment lapsed-buyers (segments/lapsed-buyers)\n",
             "lifecycle = buyer  (this decides; messages.yaml:7)\n",
             "      no    named user boss, because it has no named user\n",

@@ -9,7 +9,7 @@ use pushplan::manifest;
 use pushplan::source::{Source, Sources};
 use serde_json::Value;
 
-use super::{Folder, case, is_wrong, shop};
+use super::{Folder, case, case_of, is_wrong, shop};
 
 const TWO: &str = "\
 cases:
@@ -194,4 +194,27 @@ fn a_misspelt_tag_group_is_an_error() {
         "device: {device_type: ios, tags: {lifecycel: [buyer]}}\nexpect: {not_in: lapsed-buyers}",
         &["error[RF103]: no tag group has the name `lifecycel`", "did you mean `lifecycle`?"],
     );
+}
+
+#[test]
+fn a_misspelt_address_of_an_open_channel_is_an_error() {
+    let manifest = "open_channels:\n  support-desk: {opt_in: true, open: {open_platform_name: sms}}\n\
+                    segments:\n  staff: {criteria: {tag: staff}}\n";
+    let tested = |address: &str| {
+        let device = format!("{{device_type: \"open::sms\", open_channel: \"{address}\"}}");
+        case_of(manifest, &format!("device: {device}\nexpect: {{not_in: staff}}"))
+    };
+    let ran = tested("suport-desk");
+    assert_eq!(ran.code, 3, "{ran}");
+    for said in [
+        "error[YM206]: no open channel has the address `suport-desk`",
+        "one.test.yaml:3:54",
+        "did you mean `support-desk`?",
+    ] {
+        assert!(ran.stdout.contains(said), "`{said}` is missing\n{ran}");
+    }
+    // Another address may be that of a channel that the project does not declare.
+    for address in ["support-desk", "front-office", "support-desk2"] {
+        assert_eq!(tested(address).code, 0, "{address}: {}", tested(address));
+    }
 }

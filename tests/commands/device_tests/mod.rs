@@ -4,6 +4,7 @@ mod explained;
 mod files;
 mod hostile;
 mod played;
+mod variants;
 
 use pushplan_testing::{Folder, Ran};
 

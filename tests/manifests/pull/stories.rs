@@ -289,7 +289,7 @@ fn the_numbers_of_a_pull_add_up() {
     let ran = project.good(&["pull", "--layout", "resource"]);
     says(&ran.stdout, &["Wrote segments/gold.yaml: 1 segment", "Wrote tag_groups/loyalty.yaml: 1 tag group"]);
     says(&ran.stdout, &["Adopted as declared: segments/mine\n"]);
-    let last = "1 resource adopted as declared, 1 resource pulled and adopted, 1 tag group declared for them. Next: ";
+    let last = "1 resource adopted as declared, 1 resource pulled and adopted, 1 tag group added to the files. Next: ";
     says(&ran.stdout, &[last]);
     in_sync(&project);
 }

@@ -248,7 +248,7 @@ fn plans_of_a_documented_target_name_every_message_whose_recipients_change() {
         let (mut changed, mut waiting, mut partial) = (0, 0, 0);
         for edit in 0..number("PUSHPLAN_TRUTH_EDITS", 300) / 5 {
             let next = draft.edited(&mut dice);
-            let only = if dice.below(4) == 0 { next.some_addresses(&mut dice) } else { Vec::new() };
+            let only = if dice.below(3) == 0 { next.some_addresses(&mut dice) } else { Vec::new() };
             let choice = Choice { only: only.clone(), ..Choice::default() };
             let before = population.recipients_of(sent.clone(), triggers.clone()).await;
             let plan = world.planned_of(&next.written(), &choice).await;

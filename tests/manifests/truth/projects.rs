@@ -146,10 +146,13 @@ impl Draft {
                     next.next += 1;
                 }
                 10 | 11 => {
-                    let (user, tier) = (dice.below(USERS), *dice.pick(&TIERS));
-                    let tiers = next.tiers.entry(user).or_default();
-                    if !tiers.remove(tier) {
-                        tiers.insert(tier);
+                    // Two at once, so that a user loses one and gets the other.
+                    let tiers = next.tiers.entry(dice.below(USERS)).or_default();
+                    for _ in 0..1 + dice.below(2) {
+                        let tier = *dice.pick(&TIERS);
+                        if !tiers.remove(tier) {
+                            tiers.insert(tier);
+                        }
                     }
                 }
                 12 | 13 => {
@@ -193,10 +196,28 @@ impl Draft {
         (0..=dice.below(2)).map(|_| dice.pick(&all).clone()).collect()
     }
 
-    /// This project with some resources as another one has them.
+    /// Addresses and those of the segments that they refer to, which `--only` includes.
+    fn with_segments_of(&self, addresses: &[String]) -> BTreeSet<String> {
+        let (mut all, mut open) = (BTreeSet::new(), addresses.to_vec());
+        while let Some(address) = open.pop() {
+            let (kind, key) = address.split_once('/').expect("an address");
+            let audience = match kind {
+                "segments" => self.segments.get(key[1..].parse::<usize>().expect("a number")),
+                "scheduled_pushes" => self.pushes.get(key).map(|(audience, _)| audience),
+                "experiments" => self.experiments.get(key).map(|(audience, _)| audience),
+                _ => None,
+            };
+            if all.insert(address.clone()) {
+                open.extend(audience.into_iter().flat_map(named_segments).map(|key| format!("segments/{key}")));
+            }
+        }
+        all
+    }
+
+    /// This project with some resources, and the segments that they refer to, as another one has them.
     pub fn with_parts_of(&self, other: &Self, addresses: &[String]) -> Self {
         let mut mixed = self.clone();
-        for address in addresses {
+        for address in &other.with_segments_of(addresses) {
             let (kind, key) = address.split_once('/').expect("an address");
             let number =
                 || key.trim_start_matches(|sign: char| !sign.is_ascii_digit()).parse::<usize>().expect("a number");
@@ -415,5 +436,17 @@ fn leaf(condition: &Value, dice: &mut Dice, segments: usize) -> Value {
         1 => json!({ "and": [condition, self::condition(dice, 0, segments)] }),
         2 => json!({ "or": [condition, self::condition(dice, 0, segments)] }),
         _ => self::condition(dice, 0, segments),
+    }
+}
+
+/// The segments in an audience.
+fn named_segments(audience: &Value) -> Vec<String> {
+    match audience {
+        Value::Object(fields) => {
+            let own = fields.get("segment").and_then(Value::as_str).map(str::to_owned);
+            own.into_iter().chain(fields.values().flat_map(named_segments)).collect()
+        }
+        Value::Array(members) => members.iter().flat_map(named_segments).collect(),
+        _ => Vec::new(),
     }
 }

@@ -34,6 +34,23 @@ async fn a_tag_is_made_once_and_listed_and_deleted() {
 }
 
 #[tokio::test]
+async fn one_request_deletes_a_tag_from_more_devices_than_are_changed_without_a_pause() {
+    let ids: Vec<String> = (0..1201).map(|n| format!("phone-{n}")).collect();
+    let devices: Vec<(&str, &str)> = ids.iter().map(|id| (id.as_str(), "ios")).collect();
+    let service = Service::with(&devices).await;
+    for some in ids.chunks(1000) {
+        service.ok("/api/tags/vip", json!({ "ios_channels": { "add": some } })).await;
+    }
+    assert_eq!(service.tags("phone-1200", "").await, json!(["vip"]));
+    assert_eq!(service.delete("/api/tags/vip").await, 204);
+    for id in ["phone-0", "phone-499", "phone-500", "phone-1000", "phone-1200"] {
+        assert_eq!(service.tags(id, "").await, json!([]), "{id}");
+    }
+    assert_eq!(service.listed().await, json!([]));
+    assert_eq!(service.delete("/api/tags/vip").await, 404);
+}
+
+#[tokio::test]
 async fn a_tag_is_put_on_channels_and_taken_off() {
     let service = Service::with(&[("a", "ios"), ("b", "android"), ("c", "amazon")]).await;
     let path = "/api/tags/vip";

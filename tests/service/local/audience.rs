@@ -84,9 +84,9 @@ async fn compound_audiences_and_segments_are_explained_part_by_part() {
     assert_eq!(answer["in"], true);
     assert_eq!(answer["reachable"], false);
     assert_eq!(answer["unreachable_because"], "it has not opted in to notifications");
-    assert_eq!(answer["why"]["words"], "any of these: yes, 1 of 2 hold");
+    assert_eq!(answer["why"]["words"], "any of these: yes, 1 of 2 match");
     let both = &answer["why"]["conditions"][1];
-    assert_eq!(both["words"], "all of these: yes, 2 of 2 hold");
+    assert_eq!(both["words"], "all of these: yes, 2 of 2 match");
     let first = &both["conditions"][0];
     assert_eq!(first["words"], format!("segment Vips ({id}): yes"));
     let not = &first["conditions"][0]["conditions"][1];

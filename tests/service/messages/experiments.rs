@@ -1,3 +1,4 @@
+use pushplan::nouns::split::Split;
 use pushplan::service::state::{PushType, variant_of};
 use serde_json::{Value, json};
 
@@ -37,7 +38,7 @@ async fn every_device_gets_exactly_one_variant() {
     let mut counts = [0, 0];
     for number in (0..200).step_by(2) {
         let device = format!("device-{number}");
-        let expected = variant_of(id, &device, 2);
+        let expected = variant_of(id, &device, &Split::even(2)).expect("a variant");
         let shown = service.shown(&device);
         assert_eq!(shown, if expected == 0 { vec!["A"] } else { vec![] }, "{device}");
     }
@@ -71,7 +72,7 @@ async fn what_a_device_got_what_was_sent_and_events_tell_the_variant() {
     let mut sends = [0_u64, 0];
     for device in &devices {
         let got = service.get(&format!("/local/devices/{device}/received")).await.expect(200)["received"][0].clone();
-        let number = variant_of(id, device, 2);
+        let number = variant_of(id, device, &Split::even(2)).expect("a variant");
         assert_eq!((&got["experiment_id"], &got["variant"]), (&json!(id), &json!(number)), "{got}");
         assert_eq!(got["notification"]["alert"], ["A", "B"][number]);
         sends[number] += 1;
@@ -97,7 +98,7 @@ async fn what_a_device_got_what_was_sent_and_events_tell_the_variant() {
     let results = service.get("/local/experiments").await.expect(200)["experiments"][0].clone();
     assert_eq!((&results["experiment_id"], &results["push_id"]), (&json!(id), &made["push_id"]));
     for number in [0, 1] {
-        let taps = u64::from(variant_of(id, &devices[0], 2) == number);
+        let taps = u64::from(variant_of(id, &devices[0], &Split::even(2)) == Some(number));
         let expected = json!({ "variant": number, "sends": sends[number], "taps": taps, "opens": 0 });
         assert_eq!(results["variants"][number], expected);
     }
@@ -187,4 +188,89 @@ async fn experiments_are_listed_with_and_without_those_that_have_started() {
     assert_eq!(one["experiment"]["push_id"], started["push_id"]);
     assert_eq!(one["experiment"]["variants"], json!([variant("Now", None)]));
     service.get("/api/experiments/none").await.refusal(404);
+}
+
+fn split_test(weights: [i64; 2], control: f64) -> Value {
+    let mut body = test_of(&[variant("A", Some("2026-11-27T0900")), variant("B", Some("2026-11-27T0900"))]);
+    body["control"] = control.into();
+    for (number, weight) in weights.into_iter().enumerate() {
+        body["variants"][number]["weight"] = weight.into();
+        body["variants"][number]["name"] = ["First", "Second"][number].into();
+        body["variants"][number]["description"] = "Why".into();
+    }
+    body
+}
+
+#[tokio::test]
+async fn the_control_group_gets_nothing_and_an_event_tells_so() {
+    let service = Service::at(NOW).await;
+    let devices: Vec<String> = (0..300).map(|number| format!("device-{number}")).collect();
+    for device in &devices {
+        service.device(device, "ios").await;
+    }
+    let made = service.post("/api/experiments", split_test([3, 1], 0.5)).await.expect(201);
+    let id = made["experiment_id"].as_str().expect("an id");
+    let kept = service.get(&format!("/api/experiments/{id}")).await.expect(200)["experiment"].clone();
+    assert_eq!((&kept["control"], &kept["variants"][0]["weight"]), (&json!(0.5), &json!(3)));
+    assert_eq!(kept["variants"][1]["name"], "Second");
+
+    service.move_clock("2026-11-27T09:30:00Z").await;
+    let (split, mut groups) = (Split::new(vec![3, 1], 0.5), [0_u64; 3]);
+    let mut control = None;
+    for device in &devices {
+        let group = variant_of(id, device, &split);
+        let expected: Vec<&str> = group.map(|variant| ["A", "B"][variant]).into_iter().collect();
+        assert_eq!(service.shown(device), expected, "{device}");
+        groups[group.unwrap_or(2)] += 1;
+        control = control.or(group.is_none().then_some(device));
+    }
+    assert!((80..150).contains(&groups[0]) && (20..60).contains(&groups[1]), "{groups:?}");
+    let events = service.get("/local/events").await.expect(200);
+    let spared: Vec<&Value> =
+        events["events"].as_array().expect("events").iter().filter(|event| event["type"] == "CONTROL").collect();
+    assert_eq!(spared.len() as u64, groups[2], "one for each device of the control group");
+    assert_eq!(spared[0]["body"]["experiment_id"], id);
+
+    service.post(&format!("/local/devices/{}/open", control.expect("a device")), json!({})).await.expect(200);
+    let push_id = made["push_id"].as_str().expect("an id");
+    let report = service.get(&format!("/api/reports/experiment/overview/{push_id}")).await.expect(200);
+    assert_eq!(report["control"]["sends"], groups[2]);
+    assert_eq!((&report["control"]["responses"], &report["control"]["audience_pct"]), (&json!(1), &json!(50.0)));
+    for (number, name) in ["First", "Second"].into_iter().enumerate() {
+        let variant = &report["variants"][number];
+        assert_eq!((&variant["name"], &variant["sends"]), (&json!(name), &json!(groups[number])));
+    }
+    assert_eq!(report["variants"][0]["audience_pct"], 37.5);
+    service.get("/api/reports/experiment/overview/none").await.refusal(404);
+}
+
+#[tokio::test]
+async fn a_wrong_share_or_weight_is_refused_with_its_path() {
+    let service = Service::at(NOW).await;
+    for (weights, control, expected) in
+        [([1, 1], 1.0, "below 1"), ([1, 1], -0.1, "below 1"), ([0, 1], 0.0, "at least 1"), ([1, -3], 0.0, "at least 1")]
+    {
+        let refused = service.post("/api/experiments", split_test(weights, control)).await.refusal(400);
+        assert!(refused.contains(expected), "{refused}");
+    }
+    for control in [0.0, 0.99] {
+        service.post("/api/experiments", split_test([1, 1_000_000], control)).await.expect(201);
+    }
+}
+
+#[tokio::test]
+async fn the_documented_level_refuses_what_the_contract_lacks() {
+    let service = Service::documented(NOW).await;
+    let plain = test_of(&[variant("A", Some("2026-11-27T0900")), variant("B", Some("2026-11-27T0900"))]);
+    for (field, value) in [("name", json!("A")), ("description", json!("Why")), ("weight", json!(1))] {
+        let mut body = plain.clone();
+        body["variants"][1][field] = value;
+        let refused = service.post("/api/experiments", body).await.refusal(400);
+        assert!(refused.contains(&format!("unknown key `{field}`")), "{refused}");
+    }
+    let mut body = plain.clone();
+    body["control"] = 0.into();
+    let refused = service.post("/api/experiments", body).await.refusal(400);
+    assert!(refused.contains("unknown key `control`"), "{refused}");
+    service.post("/api/experiments", plain).await.expect(201);
 }

@@ -379,6 +379,14 @@ fn reporting() -> Vec<Row> {
             with(of_push, json!({ "push_id": "$push" })),
         ),
         row("responses/list", "/api/reports/responses/list", json!({ "pushes": [listed] })),
+        Row::new(
+            "GET",
+            "/api/reports/experiment/overview/{push_id}",
+            "/api/reports/experiment/overview/$push",
+            200,
+            json!({ "push_id": "$push", "variants": [] }),
+        )
+        .extended(),
         row("opens", "/api/reports/opens", counts("opens", json!(0), json!(0))),
         row("timeinapp", "/api/reports/timeinapp", counts("timeinapp", json!(0), json!(0))),
         Row::new("GET", "/api/reports/devices", "/api/reports/devices/?date=2026-11-27", 200, devices),

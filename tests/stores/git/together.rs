@@ -44,6 +44,31 @@ async fn records_of_several_targets_go_with_one_push() {
 }
 
 #[tokio::test]
+async fn announced_targets_push_together_although_their_requests_take_different_times() {
+    let team = Team::new();
+    let Some(daemon) = Daemon::start(&team) else { return };
+    let (clone, _) = team.member("ada");
+    let proxy = Proxy::start(daemon.port, &[]);
+    let stores = stores(&clone, Some(&url(proxy.port)));
+    let server = stores[0].server().expect("a server");
+    TARGETS.iter().for_each(|target| server.announce(target));
+    let run = async |number: usize| {
+        for seq in 1..=4 {
+            tokio::time::sleep(Duration::from_millis(40 * number as u64)).await;
+            create(&stores[number], seq, "x").await.expect("a record");
+        }
+        // The others do not wait for a target that has ended.
+        server.withdraw(TARGETS[number]);
+    };
+    tokio::join!(run(0), run(1), run(2), run(3));
+    let pushes = proxy.pushes.load(Ordering::SeqCst);
+    assert!((4..=8).contains(&pushes), "{pushes} pushes for 4 records of each target");
+    for store in &stores {
+        assert_eq!(read(store).await.len(), 4);
+    }
+}
+
+#[tokio::test]
 async fn a_target_that_is_behind_and_one_that_is_refused_stop_no_other() {
     let team = Team::new();
     let (clone, _) = team.member("ada");

@@ -15,9 +15,8 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&ran.stdout).trim().to_owned()
 }
 
-/// A world whose ledgers are behind ssh: a program in its place writes down each connection.
-fn behind_ssh() -> World {
-    let world = World::new(MANIFEST, &APPS);
+/// Puts the ledgers of a world behind ssh: a program in its place writes down each connection.
+fn behind_ssh(world: World) -> World {
     let folder = world.project.folder.path();
     let settings = world.project.folder.read("pushplan.toml");
     world.project.folder.write("pushplan.toml", settings.replace("ledger = \"file:\"", "ledger = \"git\""));
@@ -42,11 +41,18 @@ impl World {
         let _ = fs::remove_file(log);
         all.lines().map(|line| line.split(' ').next().unwrap_or_default().to_owned()).collect()
     }
+
+    /// The largest number of records that one of these targets has on the git server.
+    fn most_records(&self, apps: &[&str]) -> usize {
+        let server = self.project.folder.path().join("server.git");
+        let records = |app: &&str| git(&server, &["ls-tree", "-r", &format!("refs/pushplan/{app}")]).lines().count();
+        apps.iter().map(records).max().unwrap_or_default()
+    }
 }
 
 #[test]
 fn a_plan_of_all_targets_needs_as_many_connections_as_one_and_an_apply_two_for_each_record() {
-    let world = behind_ssh();
+    let world = behind_ssh(World::new(MANIFEST, &APPS));
     world.good(&["plan", "--all-targets"]);
     let connections = world.connections();
     assert!((1..=3).contains(&connections.len()), "{connections:?}");
@@ -54,12 +60,7 @@ fn a_plan_of_all_targets_needs_as_many_connections_as_one_and_an_apply_two_for_e
     says(&ran.stdout, &["4 targets: 4 applied."]);
     let connections = world.connections();
     let pushes = connections.iter().filter(|program| program.ends_with("receive-pack")).count();
-    let records = |app: &str| {
-        let tree =
-            git(&world.project.folder.path().join("server.git"), &["ls-tree", "-r", &format!("refs/pushplan/{app}")]);
-        tree.lines().count()
-    };
-    let most = APPS.iter().map(|app| records(app)).max().unwrap_or_default();
+    let most = world.most_records(&APPS);
     assert!(most > 1, "each target has records");
     assert!(pushes <= 2 * most, "{pushes} pushes for {most} records of each target");
     assert!(connections.len() - pushes <= 3, "{connections:?}");
@@ -73,4 +74,20 @@ fn a_plan_of_all_targets_needs_as_many_connections_as_one_and_an_apply_two_for_e
     says(&ran.stdout, &["4 targets, none with changes."]);
     let connections = world.connections();
     assert!((1..=3).contains(&connections.len()), "{connections:?}");
+}
+
+/// A batch is one record of each target that is applied at the same time.
+#[test]
+fn an_apply_of_forty_targets_needs_at_most_two_connections_for_each_batch_of_records() {
+    let numbers: Vec<String> = (0..40).map(|number| format!("{number:02}")).collect();
+    let apps: Vec<String> = numbers.iter().map(|number| format!("app-{number}")).collect();
+    let apps: Vec<&str> = apps.iter().map(String::as_str).collect();
+    let world = World::of(&apps, "segments:\n  vip: {criteria: {tag: vip}}\n", &apps, "");
+    world.settle(&format!("[matrix]\nnumber = {numbers:?}\nname = \"app-${{number}}\"\n"), "");
+    let world = behind_ssh(world);
+    let ran = world.good(&["apply", "--all-targets", "--yes", "--parallel", "8"]);
+    says(&ran.stdout, &["40 targets: 40 applied."]);
+    let connections = world.connections();
+    let batches = 40 / 8 * world.most_records(&apps);
+    assert!(connections.len() <= 2 * batches + 3, "{} for {batches} batches: {connections:?}", connections.len());
 }

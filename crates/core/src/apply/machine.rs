@@ -19,7 +19,7 @@ use super::pace::Pace;
 use super::report::{Ending, Fate, Report};
 use super::steps::{Flight, StepState, Steps};
 use super::{ApplySettings, Deadline, Effect, Event, Now, Protections, requests};
-use crate::plan::{Action, Plan, Step};
+use crate::plan::{Action, Aim, Plan, Step};
 
 /// How many steps that cannot begin are skipped in search of one that can.
 const WINDOW: usize = 128;
@@ -83,6 +83,7 @@ impl Run {
             home: plan.told.home.clone().map(Box::new),
             checkout: plan.told.checkout.clone().map(Box::new),
             safeguards: plan.told.safeguards.clone().map(Box::new),
+            reverts: if let Aim::Before(number) = plan.aim { Some(number) } else { None },
         });
         let once = |step: &Step| kinds::api(&step.address).lifecycle(plan.level).create == Create::Once;
         let patient = plan.steps.iter().map(|step| !once(step)).collect();

@@ -9,6 +9,7 @@ use pushplan_model::kinds::remote::segments;
 use serde_json::Value;
 
 use super::{Comparison, same, segment_address};
+use crate::plan::Reason;
 
 impl Comparison<'_, '_> {
     /// The segments that it names under an outdated id.
@@ -50,8 +51,28 @@ impl Comparison<'_, '_> {
         })
     }
 
+    /// What it says about the versions of segments that it refers to.
+    pub(super) fn pointing(
+        &self,
+        stale: Vec<Address>,
+        live: &Value,
+        owned: &Owned,
+        found: Option<&Found>,
+    ) -> Option<Reason> {
+        let retired = &self.situation.ledger.retired;
+        let named = segments(self.api.audiences(), live).into_iter().map(segment_address);
+        let others: Vec<Address> = named.filter(|address| !stale.contains(address)).collect();
+        let mut refs = self.outdated(&others, owned, found);
+        refs.retain(|_, id| retired.iter().any(|old| old.id == *id));
+        if stale.is_empty() {
+            return (!refs.is_empty()).then_some(Reason::RefersToEarlier { refs });
+        }
+        refs.extend(self.outdated(&stale, owned, found));
+        Some(Reason::Repoint { to: stale, outdated: refs })
+    }
+
     /// The ids of earlier versions that it refers to, by the keys of those segments.
-    pub(super) fn outdated(&self, stale: &[Address], owned: &Owned, found: Option<&Found>) -> BTreeMap<String, String> {
+    fn outdated(&self, stale: &[Address], owned: &Owned, found: Option<&Found>) -> BTreeMap<String, String> {
         let read = found.and_then(|found| found.spec.as_ref());
         let read = read.map(|spec| segments(self.api.audiences(), spec)).unwrap_or_default();
         let retired = &self.situation.ledger.retired;

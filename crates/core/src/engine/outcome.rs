@@ -8,6 +8,7 @@ use pushplan_io::failure::Failure;
 use pushplan_ledger::{Ledger, Log};
 use pushplan_model::address::Address;
 use pushplan_model::exchange::{Answer, Loss, Meaning, Request};
+use pushplan_model::nouns::level::Level;
 use pushplan_model::{kinds, text};
 use pushplan_project::manifest::Project;
 use serde_json::Value;
@@ -19,7 +20,7 @@ use super::ledger::unreadable;
 use super::target::{self, Opened};
 use super::workspace::same_app;
 use crate::live::Pages;
-use crate::outcome::{self, Occasion, PushOutcome, PushReport};
+use crate::outcome::{self, Occasion, PushOutcome, PushReport, Trial};
 
 /// The number of requests in flight at a time.
 const CONCURRENCY: usize = 8;
@@ -33,6 +34,8 @@ pub struct PushOutcomes {
     /// By the clock of the service.
     pub now: Timestamp,
     pub pushes: Vec<(Occasion, PushOutcome)>,
+    /// The results of experiments, if the service reports them.
+    pub trials: BTreeMap<Address, Trial>,
 }
 
 impl Location {
@@ -45,11 +48,15 @@ impl Location {
         let opened = target::open(project, Some(&target)).await?;
         let asked = ask(&opened, &ledger, &mut all, &chosen).await;
         let now = opened.now();
+        let trials = match &asked {
+            Ok(_) => trials(&opened, &ledger, &all, &chosen, now).await,
+            Err(_) => Ok(BTreeMap::new()),
+        };
         opened.close().await;
-        let (by_id, listed) = asked?;
+        let ((by_id, listed), trials) = (asked?, trials?);
         let reached = outcome::reached(&all, &by_id, &listed, now);
         let pushes = all.into_iter().zip(reached).filter(|(one, _)| chosen.contains(&one.address)).collect();
-        Ok(PushOutcomes { target, now, pushes })
+        Ok(PushOutcomes { target, now, pushes, trials })
     }
 }
 
@@ -111,6 +118,29 @@ async fn ask(
     let has_none = |one: &Occasion| !one.push_ids.is_empty() && !one.push_ids.iter().any(|id| by_id.contains_key(id));
     learn(opened, ledger, all, |one| chosen.contains(&one.address) && one.is_asked_about(now) && has_none(one)).await?;
     Ok((by_id, listed))
+}
+
+/// The results of the chosen experiments that have begun. Only the level extended has this report.
+async fn trials(
+    opened: &Opened,
+    ledger: &Ledger,
+    all: &[Occasion],
+    chosen: &BTreeSet<Address>,
+    now: Timestamp,
+) -> Result<BTreeMap<Address, Trial>, Failure> {
+    let is_trial = |one: &&Occasion| {
+        let spec = ledger.owned.get(&one.address).map(|owned| &owned.spec);
+        chosen.contains(&one.address)
+            && one.is_asked_about(now)
+            && spec.is_some_and(|spec| outcome::is_trial(&one.address, spec))
+    };
+    let begun = all.iter().filter(|_| opened.level >= Level::Extended).filter(is_trial);
+    let asked: BTreeMap<&Address, Request> =
+        begun.filter_map(|one| Some((&one.address, Trial::request(one.push_ids.first()?)))).collect();
+    let answers = get_all(opened, asked.values().cloned().collect()).await?;
+    let read =
+        asked.into_keys().zip(answers).filter_map(|(address, body)| Some((address.clone(), Trial::read(&body?)?)));
+    Ok(read.collect())
 }
 
 /// A single report may leave out the id of its push.

@@ -7,12 +7,73 @@ use std::path::{Path, PathBuf};
 use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_io::files::describe;
 use pushplan_model::text::one_line;
+use serde::{Deserialize, Serialize};
 
 use super::workspace::PlanRequest;
 use crate::plan::{NoPlan, Plan};
 
 /// The extension of a saved plan's file, after the name of its target, if there are several.
 pub const SAVED: &str = ".plan";
+/// The extension of the file about a target that has no plan, because planning failed.
+pub const FAILED: &str = ".failed";
+/// The format of such a file.
+const FAILED_FORMAT: u32 = 1;
+
+/// A target that could not be planned, and why.
+#[derive(Clone, Debug)]
+pub struct FailedTarget {
+    pub target: String,
+    pub why: Failure,
+}
+
+/// The content of a file about a target that could not be planned.
+#[derive(Debug, Serialize, Deserialize)]
+struct FailedFile {
+    format: u32,
+    /// The version of pushplan that wrote it.
+    tool: String,
+    target: String,
+    message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    help: Option<String>,
+}
+
+impl FailedTarget {
+    /// The text of its file.
+    pub fn save(target: &str, why: &Failure) -> String {
+        let file = FailedFile {
+            format: FAILED_FORMAT,
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+            target: target.to_owned(),
+            message: why.message.clone(),
+            help: why.help.clone(),
+        };
+        let mut text = serde_json::to_string_pretty(&file).expect("the file has text keys only");
+        text.push('\n');
+        text
+    }
+
+    fn read(path: &Path) -> Result<Self, Failure> {
+        let shown = path.display();
+        let text = fs::read_to_string(path)
+            .map_err(|error| Failure::new(format!("{shown} cannot be read: {}", describe(&error))))?;
+        let file: FailedFile = serde_json::from_str(&text)
+            .map_err(|error| Failure::new(format!("{shown} does not say why a target has no plan: {error}")))?;
+        if file.format != FAILED_FORMAT {
+            let message = format!("{shown} was written by another version of pushplan, {}", file.tool);
+            return Err(Failure::new(message).kind(FailureKind::Stale).help("make the plans again with this version"));
+        }
+        let why = Failure { help: file.help, ..Failure::new(file.message) };
+        Ok(Self { target: file.target, why })
+    }
+}
+
+/// Saved plans, and the targets whose planning failed.
+#[derive(Debug, Default)]
+pub struct SavedPlans {
+    pub plans: Vec<Plan>,
+    pub failed: Vec<FailedTarget>,
+}
 
 /// Reads the plan in a file, also one that cannot be applied.
 pub fn read(path: &Path) -> Result<Plan, Failure> {
@@ -51,21 +112,34 @@ pub fn load_all(folder: &Path) -> Result<BTreeMap<String, Plan>, Failure> {
     in_folder(folder, load)
 }
 
-/// Reads the plans in files and folders, also ones that cannot be applied.
-pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Plan>, Failure> {
-    let mut plans = Vec::new();
+/// Reads the plans in files and folders, also ones that cannot be applied, and the targets that could not be planned.
+pub fn read_all(paths: &[PathBuf]) -> Result<SavedPlans, Failure> {
+    let mut all = SavedPlans::default();
     for path in paths {
-        match path.is_dir() {
-            true => plans.extend(in_folder(path, read)?.into_values()),
-            false => plans.push(read(path)?),
+        if path.is_dir() {
+            let failed = failed_in(path)?;
+            if failed.is_empty() || !names(path)?.is_empty() {
+                all.plans.extend(in_folder(path, read)?.into_values());
+            }
+            all.failed.extend(failed);
+        } else if path.to_string_lossy().ends_with(FAILED) {
+            all.failed.push(FailedTarget::read(path)?);
+        } else {
+            all.plans.push(read(path)?);
         }
     }
+    let planned = all.plans.iter().map(|plan| &plan.target);
     let mut targets = BTreeSet::new();
-    match plans.iter().find(|plan| !targets.insert(&plan.target)) {
-        None => Ok(plans),
-        Some(second) => Err(Failure::usage(format!("there are two plans for the target {}", second.target))
+    match planned.chain(all.failed.iter().map(|failed| &failed.target)).find(|target| !targets.insert(*target)) {
+        None => Ok(all),
+        Some(second) => Err(Failure::usage(format!("there are two plans for the target {second}"))
             .help("remove one of them: each target can have one plan")),
     }
+}
+
+/// The targets of a folder that could not be planned, sorted by name.
+pub fn failed_in(folder: &Path) -> Result<Vec<FailedTarget>, Failure> {
+    names_with(folder, FAILED)?.iter().map(|name| FailedTarget::read(&folder.join(name))).collect()
 }
 
 /// The plans of a folder: at least one, and at most one for each target.
@@ -89,11 +163,15 @@ fn in_folder(folder: &Path, load: fn(&Path) -> Result<Plan, Failure>) -> Result<
 
 /// The files of a folder that are named like saved plans, sorted by name.
 pub fn names(folder: &Path) -> Result<Vec<String>, Failure> {
+    names_with(folder, SAVED)
+}
+
+fn names_with(folder: &Path, end: &str) -> Result<Vec<String>, Failure> {
     let cannot = |error| Failure::new(format!("the folder {} cannot be read: {}", folder.display(), describe(&error)));
     let mut names = Vec::new();
     for file in fs::read_dir(folder).map_err(cannot)? {
         let name = file.map_err(cannot)?.file_name();
-        names.extend(name.into_string().ok().filter(|name| name.ends_with(SAVED)));
+        names.extend(name.into_string().ok().filter(|name| name.ends_with(end)));
     }
     names.sort();
     Ok(names)

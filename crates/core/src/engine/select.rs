@@ -11,15 +11,21 @@ pub fn is_plain(name: &str) -> bool {
     !name.contains('*')
 }
 
-/// The selected targets, each once and sorted by name. A name or pattern that matches nothing is a failure.
+/// The selected targets, each once and sorted by name. A word that is no name, group or pattern may be a value of the matrix. A
+/// word that matches nothing is a failure.
 pub fn select(project: &Project, wanted: &[String]) -> Result<Vec<String>, Failure> {
     let names = project.target_names();
     let mut chosen = vec![false; names.len()];
     for word in wanted {
         let of_group = project.targets_of(word);
         let is_meant = |name: &&str| text::is_like(word, name) || of_group.contains(name);
+        let with_value = match names.iter().any(&is_meant) {
+            true => Vec::new(),
+            false => project.targets_with(word),
+        };
         let mut any = false;
-        for (_, chosen) in names.iter().zip(&mut chosen).filter(|(name, _)| is_meant(name)) {
+        let is_chosen = |name: &&str| is_meant(name) || with_value.contains(name);
+        for (_, chosen) in names.iter().zip(&mut chosen).filter(|(name, _)| is_chosen(name)) {
             (any, *chosen) = (true, true);
         }
         if !any {

@@ -100,6 +100,11 @@ impl Stage {
         self
     }
 
+    /// The id of a resource on the service, if it was created.
+    pub fn id(&self, address: &Address) -> Option<&str> {
+        self.ids.get(address).map(String::as_str)
+    }
+
     /// A service that starts from the stage, with more devices. They count as existing ones, so they trigger nothing.
     pub fn begin(&self, devices: Vec<Kept>) -> Result<Replay<'_>, Failure> {
         let rows = [self.rows.clone(), devices].concat();

@@ -38,6 +38,6 @@ pub fn older(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let addresses = chosen(plan, |change| reverses(change, descent.ancestry));
     let words = descent.words().unwrap_or_default();
     let message = format!("{words} This would revert later changes: {}", named(&addresses));
-    let help = format!("{}; if you want to apply these files, {}", descent.help(), limits.go_on("--allow-older"));
+    let help = format!("{}; or, to apply these files anyway, {}", descent.help(), limits.option("--allow-older"));
     refused(Guard::Older, addresses, message, help)
 }

@@ -20,6 +20,8 @@ pub enum Reason {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         outdated: BTreeMap<String, String>,
     },
+    /// It refers to earlier versions of segments that its new content does not name: their ids, by their keys.
+    RefersToEarlier { refs: BTreeMap<String, String> },
     /// The API cannot change it in place.
     NotInPlace,
     /// The API can neither change nor delete it, so this is a manual step in the dashboard.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{text, texts};
 
-/// A channel. Where to push to it is left out: it is a secret of the device, and nobody writes it anywhere.
+/// A channel. Its push address is left out, because it is a secret of the device.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Channel {
     pub channel_id: String,
@@ -24,12 +24,12 @@ pub struct Channel {
     pub opt_in: Option<bool>,
     pub background: Option<bool>,
     pub named_user_id: Option<String>,
-    /// Tags in no group.
+    /// Tags without a group.
     pub tags: Vec<String>,
-    /// Tags by their group.
+    /// Tags by group.
     pub tag_groups: BTreeMap<String, Vec<String>>,
     pub created: Option<String>,
-    /// When the app last said that it is there.
+    /// When the app last registered.
     pub last_registration: Option<String>,
 }
 
@@ -37,7 +37,7 @@ pub struct Channel {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NamedUser {
     pub named_user_id: String,
-    /// Tags of the user, by their group. Channels have their own beside.
+    /// Tags of the user, by group. Channels have further tags of their own.
     pub tags: BTreeMap<String, Vec<String>>,
     pub channels: Vec<Channel>,
     pub created: Option<String>,

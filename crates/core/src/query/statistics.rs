@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, anyhow};
+use jiff::ToSpan;
 use jiff::civil::{Date, DateTime};
 use pushplan_model::exchange::{BadAnswer, part};
 use schemars::JsonSchema;
@@ -95,24 +96,39 @@ impl Moment {
         }
     }
 
-    /// Formats it as the contract requires.
+    /// Formats the start of a time as the contract requires, which has no seconds: the minute that contains it.
     fn wire(self) -> String {
         match self {
             Self::Day(day) => day.to_string(),
             Self::At(moment) => moment.strftime("%Y-%m-%d %H:%M").to_string(),
         }
     }
+
+    /// Formats the end of a time as the contract requires: the end of the minute that contains it.
+    fn wire_end(self) -> String {
+        match self {
+            Self::At(moment) if self.has_seconds() => Self::At(moment.saturating_add(1.minute())).wire(),
+            end => end.wire(),
+        }
+    }
+
+    fn has_seconds(self) -> bool {
+        matches!(self, Self::At(moment) if (moment.second(), moment.subsec_nanosecond()) != (0, 0))
+    }
 }
 
 impl std::fmt::Display for Moment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.wire())
+        match self {
+            Self::At(moment) if self.has_seconds() => write!(f, "{}", moment.strftime("%Y-%m-%d %H:%M:%S%.f")),
+            minute => f.write_str(&minute.wire()),
+        }
     }
 }
 
 /// The path of a report by periods.
 pub fn by_period(report: Statistic, from: Moment, to: Moment, precision: Precision) -> String {
-    let (from, to) = (part(&from.wire()), part(&to.wire()));
+    let (from, to) = (part(&from.wire()), part(&to.wire_end()));
     let precision = precision.word().to_uppercase();
     format!("/api/reports/{}/?start={from}&end={to}&precision={precision}", report.word())
 }
@@ -125,9 +141,16 @@ pub fn of_devices(date: Option<Date>) -> String {
     }
 }
 
-/// The path of the list of pushes.
+/// The path of the list of pushes. It may list more than [`within`] keeps, because its times have no seconds.
 pub fn of_pushes(from: Moment, to: Moment) -> String {
-    format!("/api/reports/responses/list?start={}&end={}", part(&from.wire()), part(&to.wire()))
+    format!("/api/reports/responses/list?start={}&end={}", part(&from.wire()), part(&to.wire_end()))
+}
+
+/// Whether a listed push was sent in a time with seconds. A push without a readable time is in every time.
+pub fn within(push: &Push, from: Moment, to: Moment) -> bool {
+    let sent: Option<DateTime> = push.time.as_ref().and_then(|time| time.trim_end_matches('Z').parse().ok());
+    let is_in = |sent| (!from.has_seconds() || from.first() <= sent) && (!to.has_seconds() || sent <= to.last());
+    sent.is_none_or(is_in)
 }
 
 /// The path of one push.
@@ -220,7 +243,7 @@ fn shown(at: DateTime) -> String {
     at.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// How many devices a platform has.
+/// The number of devices of one platform.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Platform {
     pub platform: String,
@@ -264,19 +287,19 @@ pub fn devices(body: &Value) -> Result<Devices, BadAnswer> {
     })
 }
 
-/// What became of one push.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+/// One push and its results.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Push {
     pub push_id: String,
     /// When it was sent, in UTC: `2026-11-01 09:00:00`.
     pub time: Option<String>,
-    /// As the service says it: `BROADCAST_PUSH`, `SCHEDULED_PUSH`, `TAG_PUSH`, `UNICAST_PUSH`.
+    /// As the service reports it: `BROADCAST_PUSH`, `SCHEDULED_PUSH`, `TAG_PUSH`, `UNICAST_PUSH`.
     pub r#type: String,
-    /// To how many devices it went.
+    /// The number of devices that it was sent to.
     pub sends: u64,
-    /// How many of them tapped it.
+    /// The number of devices on which it was tapped.
     pub direct_responses: u64,
-    /// What several pushes belong to, where the service says so.
+    /// The id of the group of pushes that it belongs to, if the service reports it.
     pub group_id: Option<String>,
 }
 

@@ -13,6 +13,7 @@ mod people;
 mod quiet;
 mod reach;
 mod sends;
+mod shares;
 mod sides;
 mod triggered;
 mod verdict;
@@ -38,9 +39,10 @@ pub use hosts::{NewHost, UsedHosts};
 pub use people::{ChangedRecipients, Recipients};
 pub use reach::CountedAudience;
 pub use sends::EACH_DEVICE;
+pub use shares::VariantShares;
 pub use verdict::VerdictSentence;
 
-use class::{by_share, class};
+use class::class;
 use sides::{Messages, other_fields};
 use triggered::{Triggered, between_devices, unread_fields};
 
@@ -80,9 +82,9 @@ pub struct MessageChange {
     pub recipients: Vec<String>,
     /// The delay between the apply and the send, if the plan itself sends it.
     pub after_seconds: Option<i64>,
-    /// The share of devices that get this variant, one in this number, before and after, if that changes.
-    pub share: Option<(usize, usize)>,
-    /// The number of devices in its audience, if it was counted.
+    /// The shares of the audience that get this variant, if it is one.
+    pub shares: Option<VariantShares>,
+    /// The number of devices in its audience, if it was counted; for a variant, its share of them.
     pub reach: Option<ReachChange>,
 }
 
@@ -241,8 +243,8 @@ impl Review<'_> {
         let links = (!new_hosts.is_empty()).then_some(MessageClass::NewHost);
         let other = is_conditional.then_some(MessageClass::Different);
         let triggered = reached.into_iter().chain(other).min();
-        let share = old.shares(new);
-        let shared = share.filter(|_| is_both).map(|(was, is)| by_share(was, is));
+        let shares = VariantShares::of((old, new), (was, is));
+        let shared = shares.and_then(|shares| shares.class());
         let class = class(fate, &audience, triggered, is_moved, text.is_changed, !quiet.is_empty(), occurrences);
         let class = [class, links, shared].into_iter().flatten().min()?;
         let causes = self.causes(change, fate, &audience, &text);
@@ -273,8 +275,11 @@ impl Review<'_> {
             is_by_hand: change.action == Action::ByHand && !change.is_gone(),
             recipients: Vec::new(),
             after_seconds: None,
-            share,
-            reach: self.reach(&change.address).filter(|reach| fate != MessageFate::Changed || reach.is_both()),
+            shares,
+            reach: self
+                .reach(&change.address)
+                .map(|whole| shares.map_or(whole, |shares| shares.reach(whole)))
+                .filter(|reach| fate != MessageFate::Changed || reach.is_both()),
         })
     }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pushplan_model::address::Address;
 use pushplan_model::kinds::{self, Belonging, Tagging};
 use pushplan_model::node::At;
-use pushplan_model::nouns::audience::{Selector, Tag};
+use pushplan_model::nouns::audience::{Having, Selector, Tag};
 use pushplan_model::source::Span;
 
 use super::{end, start};
@@ -24,12 +24,15 @@ const MOST: usize = 40;
 #[derive(Debug)]
 pub(super) struct Regrouping<'p> {
     condition: Condition,
-    /// The people concerned.
+    /// The people concerned, and a description of them.
     whose: Selector,
+    who: String,
     /// Whether `whose` describes devices after the plan.
     is_after: bool,
     /// Whether they meet the condition after the plan; otherwise they no longer do.
     gains: bool,
+    /// If they no longer do: those who still meet it for another reason.
+    still: Option<Selector>,
     pub change: &'p Change,
     /// Whether it describes exactly these people: nobody else is affected, and none of them can have the tag for
     /// another reason.
@@ -55,14 +58,23 @@ impl Condition {
             _ => None,
         }
     }
+
+    /// Those who meet it for this reason. Only a tag of a group can come from a named user as well.
+    fn having(&self, reason: Having) -> Option<Selector> {
+        match self {
+            Self::Tag { group, tag } if !group.is_empty() => Some(Selector::Tag(reason.tag(group, tag))),
+            Self::Tag { .. } | Self::User(_) => None,
+        }
+    }
 }
 
 impl Regrouping<'_> {
-    /// The effect of several of them.
-    pub fn several(&self) -> &'static str {
-        match self.is_after {
-            true => "changes the tags of several members",
-            false => "adds or removes several channels",
+    /// The effect of several of them; `is_one` if they are about one member.
+    pub fn several(&self, is_one: bool) -> String {
+        match (self.is_after, is_one) {
+            (true, true) => format!("changes the tags of {}", self.who),
+            (true, false) => "changes the tags of several members".to_owned(),
+            (false, _) => "adds or removes several channels".to_owned(),
         }
     }
 }
@@ -105,11 +117,13 @@ impl<'p> Regroupings<'p> {
             let whose = Selector::Channel(channel.key, at(channel.id));
             let mut add = |condition: Condition, whose: Selector, gains: bool| {
                 all.push(Regrouping {
-                    condition,
-                    whose,
-                    is_after: false,
                     is_exact: false,
                     gains,
+                    still: if gains { None } else { condition.having(Having::Itself) },
+                    condition,
+                    whose,
+                    who: user.clone(),
+                    is_after: false,
                     change,
                     words: words.clone(),
                 });
@@ -141,8 +155,12 @@ impl<'p> Regroupings<'p> {
                     true => format!("removes the tag {tag} from {}", whose.who),
                 };
                 let condition = Condition::Tag { group: group.unwrap_or_default(), tag };
-                let (whose, gains) = (whose.selector, !removed);
-                all.push(Regrouping { condition, whose, is_after: true, is_exact: gains, gains, change, words });
+                // A user's device may have the tag itself, and a channel through its user.
+                let other = if whose.user.is_some() { Having::Itself } else { Having::ThroughUser };
+                let still = condition.having(other).filter(|_| removed);
+                let (whose, who, gains) = (whose.selector, whose.who, !removed);
+                let (is_after, is_exact) = (true, gains);
+                all.push(Regrouping { condition, whose, who, is_after, is_exact, gains, still, change, words });
             }
         }
         let mut of: BTreeMap<Condition, Vec<usize>> = BTreeMap::new();
@@ -215,7 +233,10 @@ impl<'p> Regroupings<'p> {
                     let whose = after.unwrap_or_else(|| one.whose.clone());
                     meant = Some(match gains {
                         true => Selector::Or(vec![at(was), at(whose)]),
-                        false => Selector::And(vec![at(was), at(not(whose))]),
+                        false => {
+                            let others = std::iter::once(not(whose)).chain(one.still.clone()).map(at).collect();
+                            Selector::And(vec![at(was), at(Selector::Or(others))])
+                        }
                     });
                 }
                 meant

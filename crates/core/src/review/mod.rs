@@ -33,7 +33,7 @@ use members::Regroupings;
 pub use audience::{Mark, Marked, Who};
 pub use impact::{
     AudienceChange, ChangedRecipients, CountedAudience, EACH_DEVICE, FieldChange, MessageCause, MessageChange,
-    MessageClass, MessageFate, MessageGroup, NewHost, Recipients, TextChange, VerdictSentence,
+    MessageClass, MessageFate, MessageGroup, NewHost, Recipients, TextChange, VariantShares, VerdictSentence,
 };
 pub use pairs::{Pair, pairs};
 pub use renamed::{RenamedVariable, renamed_variables, with_renamed};

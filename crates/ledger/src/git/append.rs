@@ -43,7 +43,7 @@ impl GitStore {
         }
         let home = self.home().await.map_err(not_written)?;
         home.make(&self.root).await.map_err(not_written)?;
-        let preparing = Some(self.server().prepare());
+        let preparing = Some(self.server().prepare(&self.refs));
         let blob = home.records().blob(new.bytes).await.map_err(not_written)?;
         let known = self.known();
         let tip = match known.tip.filter(|tip| tip.last() + 1 >= new.seq) {
@@ -75,7 +75,7 @@ impl GitStore {
         };
         if !self.is_unmarked.load(Ordering::Acquire) {
             let moves: Vec<Move> = [tip(), mark()].into_iter().chain(kept()).collect();
-            match self.server().push(home, &moves).await {
+            match self.server().push(home, &self.refs, &moves).await {
                 // The server moves one ref at a time, or accepts no refs except those of earlier versions.
                 Pushed::NotAtOnce | Pushed::Refused(_) => self.is_unmarked.store(true, Ordering::Release),
                 pushed => return pushed,
@@ -84,21 +84,21 @@ impl GitStore {
         let pushed = self.push_unmarked(home, tip(), kept()).await;
         if pushed == Pushed::Done {
             // A mark that stays behind does no harm, except that less is detected.
-            let _ = self.server().push(home, &[mark()]).await;
+            let _ = self.server().push(home, &self.refs, &[mark()]).await;
         }
         pushed
     }
 
     async fn push_unmarked(&self, home: &Home, tip: Move<'_>, history: Option<Move<'_>>) -> Pushed {
-        let Some(history) = history else { return self.server().push(home, &[tip]).await };
+        let Some(history) = history else { return self.server().push(home, &self.refs, &[tip]).await };
         let (name, moves) = (history.name.to_owned(), [tip, history]);
-        match self.server().push(home, &moves).await {
+        match self.server().push(home, &self.refs, &moves).await {
             Pushed::NotAtOnce => {}
             pushed => return pushed,
         }
         let [tip, history] = moves;
-        match self.server().push(home, &[history]).await {
-            Pushed::Done => self.server().push(home, &[tip]).await,
+        match self.server().push(home, &self.refs, &[history]).await {
+            Pushed::Done => self.server().push(home, &self.refs, &[tip]).await,
             Pushed::Stale => Pushed::Refused(format!("{name} is there already")),
             // Whether or not the history was written, the record itself was not sent.
             Pushed::Lost(trouble) => Pushed::Unsent(trouble),
@@ -117,7 +117,7 @@ impl Attempt<'_> {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            let preparing = self.preparing.take().unwrap_or_else(|| self.store.server().prepare());
+            let preparing = self.preparing.take().unwrap_or_else(|| self.store.server().prepare(&self.store.refs));
             let alone = is_checkpoint.then_some(if is_rooted { Alone::Rooted } else { Alone::Following });
             let commit = self.home.records().commit(seq, &self.blob, tip.as_ref(), alone, self.store.has_mark()).await;
             let commit = commit.map_err(|trouble| self.over(trouble))?;

@@ -3,27 +3,24 @@
 //! A connection takes much longer than what is done in it. While one is under way, whatever else is to be asked waits, and the
 //! next one asks for all of it.
 
+mod expected;
 mod together;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
-
-use tokio::sync::Notify;
+use std::time::{Duration, Instant};
 
 use super::super::store::{Pending, Server};
 use super::exchange::{Listing, Move, Origin, Pushed, There};
 use super::home::Home;
 use super::remote::{Refs, Remote};
 use super::told::Trouble;
+use expected::{Expected, Queued};
 use together::Together;
 
 /// How many sets of refs move with one push.
 const SETS: usize = 64;
-/// How long a push waits for records that are being written here: much less than a push takes.
-const GATHERS: Duration = Duration::from_millis(200);
 
 /// What the ledgers on one remote have in common in this process.
 pub(super) struct GitServer {
@@ -33,21 +30,24 @@ pub(super) struct GitServer {
     limit: Duration,
     looks: Together<(), Result<Arc<Listing>, Trouble>>,
     fetches: Together<Wanted, Result<(), Trouble>>,
-    pushes: Together<Vec<OwnedMove>, Pushed>,
+    pushes: Together<QueuedMoves, Pushed>,
+    expected: Arc<Expected>,
     ahead: Mutex<BTreeMap<String, Prefetched>>,
-    /// How many records are being written here, to be pushed next.
-    preparing: AtomicUsize,
-    prepared: Notify,
 }
 
 /// A record that is being written here. Other pushes wait a moment for it.
-pub(super) struct Preparing(Arc<GitServer>);
+pub(super) struct Preparing(Arc<Expected>, String);
 
 impl Drop for Preparing {
     fn drop(&mut self) {
-        self.0.preparing.fetch_sub(1, Ordering::AcqRel);
-        self.0.prepared.notify_waiters();
+        self.0.withdraw(&self.1);
     }
+}
+
+/// Refs of one target that are to move, all or none.
+struct QueuedMoves {
+    moves: Vec<OwnedMove>,
+    _queued: Queued,
 }
 
 /// What was read for a target before it asks.
@@ -120,9 +120,8 @@ impl GitServer {
             looks: Together::default(),
             fetches: Together::default(),
             pushes: Together::default(),
+            expected: Arc::default(),
             ahead: Mutex::default(),
-            preparing: AtomicUsize::new(0),
-            prepared: Notify::new(),
         });
         servers.push((key, Arc::downgrade(&server)));
         server
@@ -146,7 +145,9 @@ impl GitServer {
     pub(super) async fn list(&self, home: &Home) -> Result<Arc<Listing>, Trouble> {
         loop {
             let asked = self.looks.ask((), async {}, |all| async move {
+                let begun = Instant::now();
                 let listed = home.list().await.map(Arc::new);
+                self.expected.took(begun.elapsed());
                 vec![listed; all.len()]
             });
             // The one that asked for all was dropped on the way.
@@ -179,35 +180,27 @@ impl GitServer {
         }
     }
 
-    /// Moves refs there, all or none. Those of other targets may move with the same push; what becomes of them changes nothing
-    /// here.
-    pub(super) async fn push(&self, home: &Home, moves: &[Move<'_>]) -> Pushed {
-        let moves: Vec<OwnedMove> = moves.iter().map(OwnedMove::of).collect();
-        let exchange = |all: Vec<Vec<OwnedMove>>| async move { push_all(home, &all).await };
-        let pushed = self.pushes.ask(moves, self.gathered(), exchange).await;
+    /// Moves refs of a target there, all or none. Those of other targets may move with the same push; what becomes of them
+    /// changes nothing here.
+    pub(super) async fn push(&self, home: &Home, refs: &Refs, moves: &[Move<'_>]) -> Pushed {
+        let moves = moves.iter().map(OwnedMove::of).collect();
+        let queued = QueuedMoves { moves, _queued: self.expected.queue(&refs.tip) };
+        let exchange = |all: Vec<QueuedMoves>| async move {
+            let begun = Instant::now();
+            let answers = push_all(home, &all.iter().map(|queued| &*queued.moves).collect::<Vec<_>>()).await;
+            self.expected.took(begun.elapsed());
+            // The next push waits for the targets that this one answers, because their runs continue.
+            drop(all);
+            answers
+        };
+        let pushed = self.pushes.ask(queued, self.expected.gathered(), exchange).await;
         pushed.unwrap_or_else(|| Pushed::Lost(Trouble::new("the push was broken off")))
     }
-}
 
-impl GitServer {
     /// Announces a record that is about to be pushed.
-    pub(super) fn prepare(self: &Arc<Self>) -> Preparing {
-        self.preparing.fetch_add(1, Ordering::AcqRel);
-        Preparing(self.clone())
-    }
-
-    /// Waits until no record is being written here, but not for long.
-    async fn gathered(&self) {
-        let all = async {
-            loop {
-                let prepared = self.prepared.notified();
-                if self.preparing.load(Ordering::Acquire) == 0 {
-                    return;
-                }
-                prepared.await;
-            }
-        };
-        let _ = tokio::time::timeout(GATHERS, all).await;
+    pub(super) fn prepare(&self, refs: &Refs) -> Preparing {
+        self.expected.announce(&refs.tip);
+        Preparing(self.expected.clone(), refs.tip.clone())
     }
 }
 
@@ -219,15 +212,15 @@ async fn fetch_all(home: &Home, all: &[Wanted]) -> Result<(), Trouble> {
 }
 
 /// Pushes sets of refs: with one connection where nothing is in the way. A set moves as a whole or not at all.
-async fn push_all(home: &Home, sets: &[Vec<OwnedMove>]) -> Vec<Pushed> {
+async fn push_all(home: &Home, sets: &[&[OwnedMove]]) -> Vec<Pushed> {
     let mut answers: Vec<Option<Pushed>> = vec![None; sets.len()];
     loop {
         let left: Vec<usize> = (0..sets.len()).filter(|number| answers[*number].is_none()).collect();
         let round = free_of_conflicts(sets, &left);
         let answered = match &round[..] {
             [] => return answers.into_iter().flatten().collect(),
-            [one] => vec![home.push(&borrowed(&sets[*one])).await],
-            _ => push_round(home, &round.iter().map(|number| &*sets[*number]).collect::<Vec<_>>()).await,
+            [one] => vec![home.push(&borrowed(sets[*one])).await],
+            _ => push_round(home, &round.iter().map(|number| sets[*number]).collect::<Vec<_>>()).await,
         };
         for (number, answer) in round.into_iter().zip(answered) {
             answers[number] = Some(answer);
@@ -236,7 +229,7 @@ async fn push_all(home: &Home, sets: &[Vec<OwnedMove>]) -> Vec<Pushed> {
 }
 
 /// The sets that can move together: no two of them move the same ref.
-fn free_of_conflicts(sets: &[Vec<OwnedMove>], left: &[usize]) -> Vec<usize> {
+fn free_of_conflicts(sets: &[&[OwnedMove]], left: &[usize]) -> Vec<usize> {
     let mut names: BTreeSet<&str> = BTreeSet::new();
     let mut round = Vec::new();
     for number in left {
@@ -300,6 +293,14 @@ impl Server for GitServer {
 
     fn forget_ahead(&self) {
         self.ahead().clear();
+    }
+
+    fn announce(&self, target: &str) {
+        self.expected.announce(&Refs::of(target).tip);
+    }
+
+    fn withdraw(&self, target: &str) {
+        self.expected.withdraw(&Refs::of(target).tip);
     }
 }
 

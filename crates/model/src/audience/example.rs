@@ -106,6 +106,12 @@ impl fmt::Display for ExampleDevice {
         if is.iter().any(|(about, _)| !self.given.contains(about)) {
             is.retain(|(about, _)| !self.given.contains(about));
         }
+        let user = is.iter().position(|(about, known)| **about == About::NamedUser && known.so);
+        let user = user.map(|place| is.remove(place));
+        let noun = user.map_or_else(
+            || noun.clone(),
+            |(about, known)| format!("{noun} {}", phrases::said_of(about, &known.values, false)),
+        );
         if is.is_empty() {
             return f.write_str(if self.traits.is_empty() { "any device" } else { &noun });
         }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::among::Among;
 use super::facts::{About, Fact};
 use super::value::{DeviceClass, Value};
+use crate::nouns::audience::Having;
 use crate::nouns::device::DeviceType;
 use crate::nouns::vocabulary::{GROUPS, Group, Values};
 use crate::text;
@@ -23,7 +24,7 @@ pub(super) const NAMED: usize = 8;
 pub fn said_of(about: &About, values: &Among, not: bool) -> String {
     let plain = match about {
         About::Tag { .. } => {
-            return [if not { "without " } else { "with " }, &tag(about)].concat();
+            return [if not { "without " } else { "with " }, &tag(about), reason(about)].concat();
         }
         About::Triggered if not => return "that did not trigger the pipeline".to_owned(),
         About::Triggered => "that triggered the pipeline".to_owned(),
@@ -37,8 +38,7 @@ pub fn said_of(about: &About, values: &Among, not: bool) -> String {
         About::Channel => return format!("{}the {}", if not { "other than " } else { "with " }, channels(values)),
         About::Address => format!("on the open channel {}", names(values)),
         About::NamedUser => {
-            let belongs = if not { "that does not belong" } else { "that belongs" };
-            return format!("{belongs} to the named user {}", names(values));
+            return format!("{} the named user {}", if not { "not of" } else { "of" }, names(values));
         }
         About::List(name) => format!("on the list {}", short(name)),
         About::Subscription(name) => format!("subscribed to {}", short(name)),
@@ -139,9 +139,21 @@ pub fn kind(value: &Value) -> String {
 
 fn tag(about: &About) -> String {
     match about {
-        About::Tag { group: Some(group), tag } => tags(group, &[tag], "or"),
+        About::Tag { group: Some(group), tag } => tags(Having::of(group).0, &[tag], "or"),
         About::Tag { group: None, tag } => ["the tag ", &short(tag)].concat(),
         _ => String::new(),
+    }
+}
+
+/// Returns why a device has a tag, if the condition says so.
+fn reason(about: &About) -> &'static str {
+    match about {
+        About::Tag { group: Some(group), .. } => match Having::of(group).1 {
+            Some(Having::Itself) => " itself",
+            Some(Having::ThroughUser) => " through its named user",
+            None => "",
+        },
+        _ => "",
     }
 }
 

@@ -16,6 +16,7 @@ use crate::nouns::device::DeviceTypes;
 use crate::nouns::level::Level;
 use crate::nouns::push::Content;
 use crate::nouns::schedule::Schedule;
+use crate::nouns::split::{ControlShare, Split, Weight};
 
 shape! {
     /// An A/B test: several variants of a scheduled push, each to a part of the audience.
@@ -28,6 +29,9 @@ shape! {
         audience: At<Selector>,
         /// The device types.
         device_types: At<DeviceTypes>,
+        /// The share of the audience that gets nothing, from 0 to below 1, to compare the variants with [default: 0].
+        /// Needs `api = "extended"`.
+        control: Option<At<ControlShare>>,
         /// 2 to 26 variants.
         variants: At<Variants>,
     }
@@ -36,6 +40,13 @@ shape! {
 shape! {
     /// One of the variants.
     pub struct Variant as "a variant with push and schedule" {
+        /// The name in reports. Needs `api = "extended"`.
+        name: Option<At<String>>,
+        /// A note about what it tries. Needs `api = "extended"`.
+        description: Option<At<String>>,
+        /// Its part of the audience in proportion to the other variants, at least 1 [default: 1]. Needs
+        /// `api = "extended"`.
+        weight: Option<At<Weight>>,
         /// The content of the message.
         push: Content,
         /// When it is sent. Without it, the service sends the variant at once, so `validate` reports an error (EX102).
@@ -92,11 +103,12 @@ impl Resource for Experiment {
     }
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
-        let Self { name: _, description: _, audience, device_types, variants } = self;
+        let Self { name: _, description: _, audience, device_types, control: _, variants } = self;
         parts.audiences.push(Audience { selector: audience, devices: Some(device_types), role: Role::Push });
         parts.each = "variant";
+        parts.split = Some(self.split());
         for (number, variant) in variants.iter().enumerate() {
-            let Variant { push: Content { notification, message, rest }, schedule } = &variant.value;
+            let Variant { push: Content { notification, message, rest }, schedule, .. } = &variant.value;
             let said = ReadableText {
                 notification: Some(notification),
                 message: message.as_ref(),
@@ -110,6 +122,15 @@ impl Resource for Experiment {
             let sending = |schedule| Sending { schedule, audience, variant: Some(number + 1), said };
             parts.sendings.extend(schedule.iter().map(sending));
         }
+    }
+}
+
+impl Experiment {
+    /// Returns the division of the audience among the variants.
+    pub fn split(&self) -> Split {
+        let weight = |variant: &At<Variant>| variant.weight.as_ref().map_or(1, |weight| weight.value.0);
+        let control = self.control.as_ref().map_or(0.0, |control| control.value.0);
+        Split::new(self.variants.iter().map(weight).collect(), control)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::nouns::message::Message;
 use crate::nouns::notification::Notification;
 use crate::nouns::push::{Campaigns, Push};
 use crate::nouns::schedule::Schedule;
+use crate::nouns::split::Split;
 use crate::nouns::trigger::Trigger;
 use crate::nouns::vocabulary::Group;
 
@@ -25,6 +26,8 @@ pub struct Parts<'r> {
     pub said: Vec<ReadableText<'r>>,
     /// The noun for each of several messages: `variant`.
     pub each: &'static str,
+    /// The division of the audience among several messages, if a device gets at most one of them.
+    pub split: Option<Split>,
     /// Sample values for the variables, by the name of the sample.
     pub previews: Vec<(&'r At<String>, &'r Sample)>,
     pub pushes: Vec<&'r At<Push>>,
@@ -103,6 +106,7 @@ impl<'r> Parts<'r> {
             audiences: vec![],
             said: vec![],
             each: "message",
+            split: None,
             previews: vec![],
             pushes: vec![],
             sendings: vec![],

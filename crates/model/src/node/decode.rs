@@ -418,6 +418,11 @@ pub fn missing(key: &str) -> String {
     format!("`{key}` is missing")
 }
 
+/// The key in a message of [`missing`].
+pub fn missing_key(message: &str) -> Option<&str> {
+    message.strip_prefix('`')?.strip_suffix("` is missing")
+}
+
 /// Whether a list or a map is probably a text in brackets: `{Hello, friend}`, `[SALE]`, `[Last chance]`.
 fn is_prose(node: &Node) -> bool {
     let is_word = |node: &Node| match &node.tree {

@@ -19,7 +19,7 @@ mod sorted;
 mod words;
 
 pub use at::At;
-pub use decode::{Decode, Fields, Reader, is_absent, missing, owner_of};
+pub use decode::{Decode, Fields, Reader, is_absent, missing, missing_key, owner_of};
 pub use json::{NotJson, from_json};
 pub use levels::Below;
 pub use name::{ByName, Name};

@@ -19,6 +19,7 @@ pub mod quiet;
 pub mod recipient;
 pub mod schedule;
 pub mod spelling;
+pub mod split;
 pub mod tagged;
 pub mod trigger;
 pub mod variable;

@@ -190,7 +190,7 @@ pub fn instant(text: &At<Written>, zone: Option<At<TimeZone>>, reader: &mut Read
 
 fn no_offset(text: &At<Written>, suffix: &str) -> Finding {
     Finding::new(&codes::SC105, text.span, format!("a send time has no offset, but this one ends with `{suffix}`"))
-        .label("the contract's times have no offset")
+        .label("the API takes times without an offset")
 }
 
 /// Returns the finding for an offset after a single send time. Its help shows how to write that moment without an offset.

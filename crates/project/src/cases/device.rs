@@ -2,7 +2,7 @@
 
 use pushplan_model::codes;
 use pushplan_model::finding::Finding;
-use pushplan_model::kinds::TagGroup;
+use pushplan_model::kinds::{OpenChannel, TagGroup};
 use pushplan_model::node::{At, Reader, missing};
 use pushplan_model::nouns::vocabulary;
 use pushplan_model::text;
@@ -58,6 +58,9 @@ fn fields(device: &WrittenDevice, against: &Against, reader: &mut Reader) -> Opt
     if let Some(name) = device.named_user.as_ref().filter(|name| !is_user(name)) {
         let finding = Finding::new(&codes::TG105, name.span, format!("`{name}` is not a valid id of a named user"));
         reader.report(finding.label("1 to 128 characters, without white space at the ends"));
+    }
+    if let Some(finding) = device.open_channel.as_ref().and_then(|address| misspelt_address(address, against)) {
+        reader.report(finding);
     }
     if let Some(id) = device.channel.as_ref().filter(|id| !is_channel(id)) {
         let finding =
@@ -147,6 +150,26 @@ fn misspelt(group: &At<String>, against: &Against) -> Option<Finding> {
     let message = format!("no tag group has the name `{}`", text::short(group, 40));
     let finding = Finding::new(&codes::RF103, group.span, message).label("not declared");
     Some(finding.help(format!("did you mean `{near}`?")).suggest(group.span, near))
+}
+
+/// An address that no open channel declares, next to a declared one that is nearly the same. Addresses that differ only
+/// in their digits are different channels.
+fn misspelt_address(address: &At<String>, against: &Against) -> Option<Finding> {
+    let declared: Vec<&str> = against
+        .desired
+        .all::<OpenChannel>()
+        .filter_map(|(_, _, one)| one.address.as_ref())
+        .map(|it| it.as_str())
+        .collect();
+    if !against.desired.complete || declared.contains(&address.as_str()) {
+        return None;
+    }
+    let letters = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+    let near = text::nearest(address, declared).filter(|near| letters(near) != letters(address))?;
+    let message = format!("no open channel has the address `{}`", text::short(address, 40));
+    let finding = Finding::new(&codes::YM206, address.span, message).label("not declared");
+    let finding = finding.note("the device would get no message that is sent to the declared open channel");
+    Some(finding.help(format!("did you mean `{near}`?")).suggest(address.span, near))
 }
 
 fn not_listed(tag: &At<String>, group: &str, against: &Against) -> Option<Finding> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use pushplan_model::node::{At, Decode, Fields, Node, Reader, Tree, shape};
+use pushplan_model::node::{At, Decode, Fields, Node, Plain, Reader, Tree, resolve, shape};
 use pushplan_model::nouns::clock;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::device::DeviceType;
@@ -30,6 +30,9 @@ shape! {
         /// The device at the start of the case. Fields that you leave out are unknown, except that the app is installed and
         /// opted in to notifications.
         device: At<WrittenDevice>,
+        /// The variant that it gets of an experiment: the number, from 1, or none for the control group, by the address
+        /// of the experiment [default: any variant].
+        variants: Option<BTreeMap<At<String>, At<WrittenGroup>>>,
         /// Events, in order.
         steps: Option<Vec<At<WrittenStep>>>,
         /// The expected result after all steps.
@@ -134,6 +137,42 @@ shape! {
         title: Option<Many<At<Wording>, 1>>,
         /// The title of the Message Center message, or a list of possible titles.
         message: Option<Many<At<Wording>, 1>>,
+    }
+}
+
+/// The number of a variant, from 1; `None` for the control group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct WrittenGroup(pub Option<usize>);
+
+impl Decode for WrittenGroup {
+    const WHAT: &'static str = "the number of a variant, from 1, or none for the control group";
+
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        if let Tree::Scalar(scalar) = &node.tree {
+            match resolve(&scalar.text) {
+                Plain::Text if scalar.text == "none" => return Some(Self(None)),
+                Plain::Integer(number @ 1..) => return usize::try_from(number).ok().map(|number| Self(Some(number))),
+                _ => {}
+            }
+        }
+        reader.unexpected(node, Self::WHAT);
+        None
+    }
+}
+
+impl JsonSchema for WrittenGroup {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "WrittenGroup".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "integer", "minimum": 1, "x-words": "the number of a variant, from 1" },
+            { "enum": ["none"] },
+        ] })
     }
 }
 

@@ -4,6 +4,7 @@
 //! ([`crate::cli`] does, on the built-in service) has nothing left to resolve. The result of one is a [`Ran`].
 
 mod device;
+mod groups;
 pub mod language;
 pub mod names;
 mod resolve;
@@ -52,6 +53,8 @@ pub struct Case {
     pub device: Value,
     /// The channel id in the case, if it has one.
     pub channel: Option<String>,
+    /// The variants of experiments that the device gets, counted from 0; `None` for the control group.
+    pub groups: BTreeMap<Address, Option<usize>>,
     /// Whether the app has been opened before the start.
     pub opened: bool,
     pub steps: Vec<CaseStep>,

@@ -1,5 +1,7 @@
 //! Resolving names, which must exist, and times, which must not go back.
 
+use std::collections::BTreeMap;
+
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use pushplan_model::address::Address;
@@ -15,7 +17,9 @@ use pushplan_model::text;
 use serde_json::{Value, json};
 
 use super::language::{self, Time};
-use super::{Against, Case, CaseLine, CaseStep, Event, Expect, ExpectedMessage, Member, Wording, alert, device};
+use super::{
+    Against, Case, CaseLine, CaseStep, Event, Expect, ExpectedMessage, Member, Wording, alert, device, groups,
+};
 
 /// The default start of a case, in local time of its zone. It is fixed, so results do not depend on the current day.
 const START: &str = "2026-01-01T09:00";
@@ -37,8 +41,12 @@ pub fn case(
     let form = device::whole(&written.device, against, reader);
     let kind = written.device.device_type.as_ref().map(ToString::to_string).unwrap_or_default();
     let start = start?;
+    let groups = BTreeMap::new();
     let mut reading =
-        CaseReader { against, sources, reader, zone, kind, start, clock: start, since: start, last: name.span };
+        CaseReader { against, sources, reader, zone, kind, groups, start, clock: start, since: start, last: name.span };
+    let mut found = Vec::new();
+    reading.groups = groups::read(written, against, &mut |name| reading.sender(name), &mut found);
+    found.into_iter().for_each(|finding| reading.report(finding));
     let mut steps: Vec<CaseStep> = Vec::new();
     let all = written.steps.as_deref().unwrap_or_default();
     if let Some(beyond) = all.get(MOST_STEPS) {
@@ -53,6 +61,7 @@ pub fn case(
         let at = reading.clock;
         steps.extend(reading.expect(expect).map(|expect| CaseStep { place, at, event: None, expect: Some(expect) }));
     }
+    let groups = std::mem::take(&mut reading.groups);
     let (zone, place) =
         (reading.zone.as_ref().map_or(TimeZone::UTC, |zone| zone.value.clone()), reading.place(name.span));
     if reader.findings.len() == before && steps.iter().all(|step| step.expect.is_none()) {
@@ -69,6 +78,7 @@ pub fn case(
         start,
         device: form?,
         channel: written.device.channel.as_ref().map(|id| id.value.clone()),
+        groups,
         opened: written.device.opened.as_ref().is_some_and(|opened| opened.value),
         steps,
     })
@@ -91,6 +101,8 @@ struct CaseReader<'r> {
     zone: Option<At<TimeZone>>,
     /// The device's type.
     kind: String,
+    /// The variants of experiments that it gets.
+    groups: BTreeMap<Address, Option<usize>>,
     start: Timestamp,
     /// The current time of the clock.
     clock: Timestamp,
@@ -301,6 +313,9 @@ impl CaseReader<'_> {
     fn by_chance(&mut self, from: &Address, written: &At<language::WrittenMessage>, expected: &[Wording]) {
         let declared = self.against.desired.resources.get(from);
         let Some(experiment) = declared.and_then(|declared| of_kind::<Experiment>(&*declared.spec)) else { return };
+        if self.groups.contains_key(from) {
+            return;
+        }
         let Some(first) = written.alert.iter().flatten().next() else { return };
         let shown = experiment.variants.iter().filter_map(|variant| {
             let push: Value = json!(variant.value.push);
@@ -312,7 +327,7 @@ impl CaseReader<'_> {
             let finding =
                 Finding::new(&codes::YM206, first.span, message).label("the texts do not cover every variant");
             let help = format!(
-                "list the texts of all variants, also {}, or remove `alert`",
+                "list the texts of all variants, also {}, choose one with `variants: {{{from}: 1}}`, or remove `alert`",
                 text::quoted(&text::short(other, 60))
             );
             self.report(finding.note("the service assigns devices to variants by its own ids").help(help));

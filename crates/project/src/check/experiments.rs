@@ -22,7 +22,9 @@ fn same_variants(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(experiment) = of_kind::<Experiment>(&*one.declared.spec) else { return };
     let mut firsts: HashMap<String, usize> = HashMap::new();
     for (number, variant) in experiment.variants.iter().enumerate() {
-        let Ok(canonical) = serde_json::to_string(&variant.value) else { continue };
+        // Its name and its weight do not make it another variant.
+        let Variant { push, schedule, name: _, description: _, weight: _ } = &variant.value;
+        let Ok(canonical) = serde_json::to_string(&(push, schedule)) else { continue };
         let first = *firsts.entry(canonical).or_insert(number);
         if first == number {
             continue;
@@ -96,6 +98,36 @@ fn variant_count(_: &Subject, one: &Dissected, findings: &mut Findings) {
     };
     // A variant has no name, so the key of its push is shown.
     findings.push(Finding::new(&codes::EX103, at, message).within("push", 0).label(label).help(help));
+}
+
+/// Fields that the contract lacks.
+pub(crate) const LEVEL: Check = Check { codes: &[&codes::EX106], run: CheckScope::Each(level) };
+
+fn level(subject: &Subject, one: &Dissected, findings: &mut Findings) {
+    let Some(experiment) = of_kind::<Experiment>(&*one.declared.spec).filter(|_| subject.is_documented()) else {
+        return;
+    };
+    let control = experiment.control.as_ref().map(|control| ("control", control.span));
+    let of_variant = |variant: &At<Variant>| {
+        let Variant { name, description, weight, push: _, schedule: _ } = &variant.value;
+        [
+            ("name", name.as_ref().map(|name| name.span)),
+            ("description", description.as_ref().map(|description| description.span)),
+            ("weight", weight.as_ref().map(|weight| weight.span)),
+        ]
+    };
+    let variants = experiment.variants.iter().flat_map(of_variant).filter_map(|(key, span)| Some((key, span?)));
+    for (key, span) in control.into_iter().chain(variants) {
+        let message = match key {
+            "control" => "`control` cannot be sent to this target".to_owned(),
+            _ => format!("`{key}` of a variant cannot be sent to this target"),
+        };
+        findings.push(
+            Finding::new(&codes::EX106, span, message)
+                .label("the contract does not have it")
+                .help(format!("remove `{key}`, or set `api = \"extended\"` if the service supports it")),
+        );
+    }
 }
 
 /// A short position for a variant: its text if that is within it, otherwise the whole.

@@ -25,6 +25,8 @@ use pushplan_model::codes::{self, Code};
 use pushplan_model::cores;
 use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::kinds::Parts;
+use pushplan_model::nouns::level::Level;
+use pushplan_model::source::Span;
 
 use crate::manifest::{Declared, Desired, Target};
 
@@ -36,6 +38,16 @@ pub struct Subject<'d> {
     pub desired: &'d Desired,
     pub target: Option<&'d Target>,
     pub now: Timestamp,
+}
+
+impl Subject<'_> {
+    /// Whether the target supports only what the contract describes.
+    fn is_documented(&self) -> bool {
+        self.target.is_some_and(|target| match &target.api {
+            Some(level) => level.value == Level::Documented,
+            None => target.base_url.is_some(),
+        })
+    }
 }
 
 /// One resource, with its parts.
@@ -94,6 +106,7 @@ pub(crate) static CHECKS: &[Check] = &[
     experiments::SAME_VARIANTS,
     experiments::UNSCHEDULED,
     experiments::VARIANT_COUNT,
+    experiments::LEVEL,
     tags::VOCABULARY,
     tags::RESERVED_GROUP,
     tags::TAG_LENGTH,
@@ -137,11 +150,26 @@ pub fn check(subject: &Subject) -> Vec<Finding> {
     let (each, all): (_, Vec<Finding>) = cores::both(count, each, all);
     let readable = subject.desired.readable.iter().flat_map(|(address, declared, uncertain)| {
         let mut found = self::each(subject, address, declared);
-        found.retain(|finding| is_certain(finding.code, uncertain));
+        // A value without a position is not the author's.
+        found.retain(|finding| is_certain(finding.code, uncertain) && finding.at != Span::NONE);
         found
     });
     each.into_iter().flatten().chain(all).chain(readable).collect()
 }
+
+/// Codes about one condition. Malformed conditions next to it do not cause them.
+const OF_ONE_CONDITION: &[&Code] = &[
+    &codes::AU101,
+    &codes::AU102,
+    &codes::AU103,
+    &codes::AU104,
+    &codes::AU105,
+    &codes::AU106,
+    &codes::AU107,
+    &codes::AU108,
+    &codes::AU110,
+    &codes::AU121,
+];
 
 /// Codes about one value. A malformed field elsewhere in the resource does not cause them.
 const OF_ONE_VALUE: &[&Code] = &[
@@ -149,9 +177,14 @@ const OF_ONE_VALUE: &[&Code] = &[
     &codes::SC105,
     &codes::SC107,
     &codes::SC109,
+    &codes::PL101,
     &codes::PL102,
+    &codes::EX102,
     &codes::TG102,
     &codes::TG103,
+    &codes::TG105,
+    &codes::TG107,
+    &codes::MS101,
     &codes::MS106,
     &codes::MS107,
     &codes::MS108,
@@ -166,7 +199,8 @@ const OF_ONE_VALUE: &[&Code] = &[
 /// Whether a finding in the readable part of a resource also applies to the whole resource.
 fn is_certain(code: &'static Code, uncertain: &[&str]) -> bool {
     let is_of_one = OF_ONE_VALUE.contains(&code) || code.name.starts_with("AU");
-    is_of_one && !uncertain.iter().any(|family| code.name.starts_with(family))
+    let is_uncertain = uncertain.iter().any(|beginning| code.name.starts_with(beginning));
+    OF_ONE_CONDITION.contains(&code) || (is_of_one && !is_uncertain)
 }
 
 /// The findings in one resource.

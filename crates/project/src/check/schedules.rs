@@ -11,7 +11,6 @@ use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::kinds::{Parts, ScheduledPush, Segment, Sending, of_kind};
 use pushplan_model::nouns::audience::{SegmentRef, Selector};
 use pushplan_model::nouns::clock::authored;
-use pushplan_model::nouns::level::Level;
 use pushplan_model::nouns::schedule::{Schedule, When};
 use pushplan_model::nouns::zone;
 use pushplan_model::source::Span;
@@ -56,17 +55,9 @@ fn past(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-/// Whether the target has only the API of the contract.
-pub(super) fn is_documented(subject: &Subject) -> bool {
-    subject.target.is_some_and(|target| match &target.api {
-        Some(level) => level.value == Level::Documented,
-        None => target.base_url.is_some(),
-    })
-}
-
 /// Seconds in a time if the target only supports the contract's form, which ends with the minute.
 fn seconds(subject: &Subject, one: &Dissected, findings: &mut Findings) {
-    let is_documented = is_documented(subject);
+    let is_documented = subject.is_documented();
     for Sending { schedule, .. } in &one.parts.sendings {
         if !is_documented || schedule.written.second() == 0 {
             continue;
@@ -74,7 +65,7 @@ fn seconds(subject: &Subject, one: &Dissected, findings: &mut Findings) {
         let minute = schedule.written.strftime("%Y-%m-%dT%H:%M").to_string();
         findings.push(
             Finding::new(&codes::SC105, schedule.value.span(), "seconds cannot be sent to this target")
-                .label("the contract's times end with the minute")
+                .label("the API's times end with the minute")
                 .help(format!("write {minute}, or set `api = \"extended\"` if the service supports it"))
                 .suggest(schedule.value.span(), minute),
         );

@@ -83,7 +83,8 @@ fn vocabulary_check(subject: &Subject, findings: &mut Findings) {
         return;
     }
     let mut suggestions = SUGGESTIONS;
-    for (address, declared) in &subject.desired.resources {
+    let readable = subject.desired.readable.iter().map(|(address, declared, _)| (address, declared));
+    for (address, declared) in subject.desired.resources.iter().chain(readable) {
         let mut parts = Parts::new(&declared.key);
         declared.spec.parts(&mut parts);
         grouped(declared, &parts, &mut |tag, group| {

@@ -51,8 +51,8 @@ pub struct Desired {
     pub resources: BTreeMap<Address, Declared>,
     /// Declared but unreadable resources: references to them are valid.
     pub broken: BTreeSet<Address>,
-    /// The readable parts of resources with malformed fields, for checks, with the families of codes that a dropped
-    /// field may cause.
+    /// The readable parts of resources with malformed fields, for checks, with the beginnings of the codes that a
+    /// dropped or added field may cause.
     pub readable: Vec<(Address, Declared, Vec<&'static str>)>,
     /// The codes in a resource's `lifecycle.allow`, also for one that could not be read.
     pub allowed: BTreeMap<Address, Vec<At<String>>>,

@@ -44,7 +44,7 @@ pub use desired::{Conditions, Declared, Desired, PossibleKinds};
 pub use inputs::TargetInputs;
 pub use lifecycle::Lifecycle;
 pub use parse::{FILE_LIMIT, Parsed, to_text};
-pub use project::{LOCAL, PROJECT_FILE, Project, ProjectFile, QuietHours, Target, no_code, not_free};
+pub use project::{AxisValues, LOCAL, PROJECT_FILE, Project, ProjectFile, QuietHours, Target, no_code, not_free};
 pub use provenance::Provenance;
 pub use single::{ManifestsHandle, SingleTarget, read_as, read_once};
 pub use split::parse;

@@ -33,7 +33,7 @@ use super::variables::is_name;
 use super::{FILE_LIMIT, committed, to_text};
 use expand::Expanded;
 pub use groups::Group;
-pub use matrix::Matrix;
+pub use matrix::{AxisValues, Matrix};
 pub use target::LOCAL;
 
 pub const PROJECT_FILE: &str = "pushplan.toml";
@@ -112,8 +112,9 @@ shape! {
         /// A file of sample devices in the project's folder, such as `sample.jsonl`. Plans use it to count the devices
         /// that a message reaches, unless `pushplan reach` has read the devices of the target.
         population: Option<At<String>>,
-        /// The maximum number of deletions in a plan. Kinds in which a plan deletes at most 20 % of the managed
-        /// resources do not count [default: 5].
+        /// Apply refuses a plan with more deletions than this. Only kinds of which a plan deletes more than 20 % of what
+        /// is managed count, with all their deletions. Each part of a resource is one deletion, such as a member of a
+        /// tag group [default: 5].
         max_deletes: Option<At<i64>>,
         /// What to do with changes that someone made on the service: `overwrite` restores the version in git, `stop`
         /// refuses the plan [default: overwrite].
@@ -411,6 +412,17 @@ impl Project {
     pub fn targets_of(&self, group: &str) -> Vec<&str> {
         let is_in = |name: &&str| self.groups_of(name).iter().any(|it| it == group);
         self.target_names().into_iter().filter(is_in).collect()
+    }
+
+    /// The values of a target by the axes of the matrix; `None` if the matrix did not create it.
+    pub fn axis_values(&self, target: &str) -> Option<&AxisValues> {
+        self.expanded.values.get(target)
+    }
+
+    /// The targets that the matrix created with a value of any axis.
+    pub fn targets_with(&self, value: &str) -> Vec<&str> {
+        let has = |name: &&str| self.axis_values(name).is_some_and(|values| values.values().any(|own| own == value));
+        self.target_names().into_iter().filter(has).collect()
     }
 
     /// The names of all groups.

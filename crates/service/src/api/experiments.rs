@@ -1,16 +1,19 @@
 //! A/B tests.
 
 use jiff::Timestamp;
-use pushplan_model::node::At;
+use jiff::tz::TimeZone;
+use pushplan_model::node::{At, Node, Tree};
+use pushplan_model::nouns::level::Level;
 use pushplan_model::nouns::schedule::Schedule;
+use pushplan_model::nouns::split::Share;
 use serde_json::{Value, json};
 
 use super::push::{addressed, deliverable, known_content};
 use super::schedules::upcoming;
 use super::{Question, StateChange, paging};
 use crate::answer::{Answer, Answered, Refusal, new_id};
-use crate::request::{Call, Request, RequestBody};
-use crate::state::{App, Due, Experiment, Moment, SentExperiment, iso, newer_form};
+use crate::request::{Call, Request, RequestBody, understood};
+use crate::state::{App, Due, Experiment, GroupResult, Moment, SentExperiment, iso, newer_form};
 
 /// The largest page of a list.
 const PAGE: usize = 100;
@@ -22,9 +25,19 @@ const VARIANTS: usize = 26;
 struct Accepted {
     experiment: Value,
     times: Vec<Option<At<Schedule>>>,
+    /// The path of the first field that the contract lacks.
+    further: Option<String>,
 }
 
 impl Accepted {
+    /// Refuses fields that the level of a request lacks.
+    fn is_known_at(&self, level: Level) -> Result<(), Refusal> {
+        match &self.further {
+            Some(path) if level < Level::Extended => Err(Refusal::unknown_key(path)),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the moments of each variant. A variant without a time is sent immediately.
     fn moments(&self, now: Timestamp) -> Result<Vec<Vec<Moment>>, Refusal> {
         let each = self.times.iter().enumerate().map(|(number, time)| {
@@ -41,6 +54,7 @@ pub fn create(request: &Request, sent: &RequestBody) -> Result<StateChange, Refu
     let (id, push_id) = (new_id(), new_id());
     let url = format!("{}/api/experiments/{id}", request.origin);
     Ok(Box::new(move |app, call| {
+        accepted.is_known_at(call.level)?;
         for (variant, moments) in accepted.moments(call.now)?.iter().enumerate() {
             for moment in moments {
                 let what = Due::Variant { experiment: id.clone(), variant, local: moment.local };
@@ -87,6 +101,57 @@ pub fn get(app: &App, call: &Call) -> Answered {
     Ok(Answer::ok(200, json!({ "experiment": record(id, kept) })))
 }
 
+/// Reports the responses to each variant, and those of the control group, which got nothing.
+pub fn report(app: &App, call: &Call) -> Answered {
+    let push_id = call.request.param(0);
+    let Some((id, kept)) = app.experiments.iter().find(|(_, kept)| kept.push_id == push_id) else {
+        app.sent.get(push_id).ok_or_else(|| Refusal::not_found("Push"))?;
+        return Ok(Answer::bare(200, json!({ "push_id": push_id, "variants": [] })));
+    };
+    let Some(sent) = understood::<SentExperiment>(&kept.experiment) else { return Err(unknown()) };
+    let (split, results) = (sent.split(), app.results());
+    let result = |variant| results.get(&(id, variant)).copied().unwrap_or_default();
+    let variants = sent.variants.iter().enumerate().map(|(number, variant)| {
+        let GroupResult { sends, taps, opens } = result(Some(number));
+        json!({
+            "id": number,
+            "name": variant.name,
+            "audience_pct": split.share(number).map(percent),
+            "sends": sends,
+            "direct_responses": taps,
+            "direct_response_pct": rate(taps, sends),
+            "indirect_responses": opens,
+            "indirect_response_pct": rate(opens, sends),
+        })
+    });
+    let mut report = json!({
+        "app_key": app.key,
+        "experiment_id": id,
+        "push_id": push_id,
+        "created": TimeZone::UTC.to_datetime(kept.created).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        "variants": variants.collect::<Vec<_>>(),
+    });
+    if split.control().0 > 0.0 {
+        let GroupResult { sends, opens, .. } = result(None);
+        report["control"] = json!({
+            "audience_pct": percent(split.control()),
+            "sends": sends,
+            "responses": opens,
+            "response_rate_pct": rate(opens, sends),
+        });
+    }
+    Ok(Answer::bare(200, report))
+}
+
+fn percent(share: Share) -> f64 {
+    (share.0 * 10_000.0).round() / 100.0
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a rate with two digits")]
+fn rate(responses: u64, sends: u64) -> f64 {
+    percent(Share(if sends == 0 { 0.0 } else { responses as f64 / sends as f64 }))
+}
+
 fn unknown() -> Refusal {
     Refusal::not_found("Experiment")
 }
@@ -101,6 +166,7 @@ fn read(sent: &RequestBody) -> Result<Accepted, Refusal> {
     }
     let mut experiment = body.node.to_json();
     let mut times = Vec::new();
+    let further = further(&body.node);
     for (number, variant) in sent.variants.into_iter().enumerate() {
         let path = format!("variants[{number}].push.");
         known_content(&variant.push, &path)?;
@@ -110,7 +176,21 @@ fn read(sent: &RequestBody) -> Result<Accepted, Refusal> {
         }
         times.push(variant.schedule);
     }
-    Ok(Accepted { experiment, times })
+    Ok(Accepted { experiment, times, further })
+}
+
+/// Returns the path of the first field that the contract lacks.
+fn further(experiment: &Node) -> Option<String> {
+    let control = experiment.get("control").map(|_| "control".to_owned());
+    let variants = match experiment.get("variants").map(|variants| &variants.tree) {
+        Some(Tree::List(variants)) => variants.as_slice(),
+        _ => &[],
+    };
+    let of_variants = variants.iter().enumerate().find_map(|(number, variant)| {
+        let key = ["name", "description", "weight"].into_iter().find(|key| variant.get(key).is_some())?;
+        Some(format!("variants[{number}].{key}"))
+    });
+    control.or(of_variants)
 }
 
 /// Returns a page of experiments, newest first: of all, or of those that have not started.

@@ -1,6 +1,7 @@
 //! Tags without groups: the older API, which the contract still contains.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use pushplan_model::node::{At, shape};
 use serde_json::json;
@@ -118,10 +119,12 @@ pub fn change(request: &Request, sent: &RequestBody) -> Result<StateChange, Refu
     }))
 }
 
-pub fn delete(app: &mut App, call: &Call) -> Answered {
-    match app.delete_tag(call.request.param(0), call.now) {
-        true => Ok(Answer::empty(204)),
-        false => Err(Refusal::not_found("Tag")),
+/// Deletes a tag from some of its devices, from the device `first` on.
+pub fn delete(app: &mut App, call: &Call, first: u32) -> Result<ControlFlow<Answer, u32>, Refusal> {
+    match app.delete_tag(call.request.param(0), first, call.now) {
+        ControlFlow::Continue(next) => Ok(ControlFlow::Continue(next)),
+        ControlFlow::Break(existed) if existed || first > 0 => Ok(ControlFlow::Break(Answer::empty(204))),
+        ControlFlow::Break(_) => Err(Refusal::not_found("Tag")),
     }
 }
 

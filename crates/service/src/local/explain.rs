@@ -110,8 +110,9 @@ impl<'a> Explainer<'a> {
         let met = conditions.iter().filter(|reason| reason.holds).count();
         let because = match selector {
             Selector::Not(_) => None,
-            _ if conditions.is_empty() => Some("nothing is asked".to_owned()),
-            _ => Some(format!("{met} of {} hold", conditions.len())),
+            _ if conditions.is_empty() => Some("there are no conditions".to_owned()),
+            Selector::And(_) if !holds => Some(format!("only {met} of {} match", conditions.len())),
+            _ => Some(format!("{met} of {} match", conditions.len())),
         };
         Reason::new(condition.to_owned(), holds, because).of(conditions)
     }

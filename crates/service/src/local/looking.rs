@@ -1,7 +1,5 @@
 //! Inspects the service: requests, sent and pending pushes, events.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -10,7 +8,7 @@ use crate::answer::{Answer, Answered, Refusal};
 use crate::engine::Engine;
 use crate::request::Call;
 use crate::request::Request;
-use crate::state::{App, key};
+use crate::state::{App, GroupResult, key};
 
 /// The largest page of events.
 const EVENTS: usize = 1000;
@@ -78,29 +76,26 @@ pub fn webhooks(app: &App, _: &Call) -> Answered {
     Ok(Answer::bare(200, json!({ "count": connections.len(), "webhooks": connections })))
 }
 
-/// Returns experiments, oldest first, with the sends, taps and opens of each variant.
+/// Returns experiments, oldest first, with the sends, taps and opens of each variant, and of the control group.
 pub fn experiments(app: &App, _: &Call) -> Answered {
-    let mut results: BTreeMap<(&str, usize), [u64; 3]> = BTreeMap::new();
-    for (_, receipt) in app.receipts.iter() {
-        let (Some(id), Some(variant)) = (&receipt.experiment_id, receipt.variant) else { continue };
-        let [sends, taps, opens] = results.entry((id, variant)).or_default();
-        *sends += 1;
-        *taps += u64::from(receipt.tapped.is_some());
-        *opens += u64::from(receipt.opened.is_some());
-    }
+    let results = app.results();
     let experiments = app.experiments.iter().map(|(id, kept)| {
         let count = kept.experiment["variants"].as_array().map_or(0, Vec::len);
         let variants = (0..count).map(|variant| {
-            let [sends, taps, opens] = results.get(&(id, variant)).copied().unwrap_or_default();
+            let GroupResult { sends, taps, opens } = results.get(&(id, Some(variant))).copied().unwrap_or_default();
             json!({ "variant": variant, "sends": sends, "taps": taps, "opens": opens })
         });
-        json!({
+        let mut shown = json!({
             "experiment_id": id,
             "name": kept.experiment["name"],
             "push_id": kept.push_id,
             "started": kept.started,
             "variants": variants.collect::<Vec<_>>(),
-        })
+        });
+        if let Some(GroupResult { sends, opens, .. }) = results.get(&(id, None)) {
+            shown["control"] = json!({ "devices": sends, "opens": opens });
+        }
+        shown
     });
     let experiments: Vec<Value> = experiments.collect();
     Ok(Answer::bare(200, json!({ "count": experiments.len(), "experiments": experiments })))

@@ -1,6 +1,6 @@
 //! Future work: one queue for everything that waits for its time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::anyhow;
 use jiff::Timestamp;
@@ -40,24 +40,50 @@ struct Waiting {
     what: Due,
 }
 
+/// The place of an entry in the queue.
+type Place = (Timestamp, u64);
+
 /// The queue, by time. Entries with the same time keep the order in which they were added.
 #[derive(Debug)]
 pub struct Queue {
     table: Table<Waiting>,
-    order: BTreeMap<(Timestamp, u64), Due>,
+    order: BTreeMap<Place, Due>,
+    /// The messages of pipelines, by device: an event of a device cancels only its own.
+    firings: BTreeMap<String, BTreeSet<Place>>,
     next: u64,
 }
 
 impl Queue {
     pub fn new() -> Self {
-        Self { table: Table::new("due"), order: BTreeMap::new(), next: 0 }
+        Self { table: Table::new("due"), order: BTreeMap::new(), firings: BTreeMap::new(), next: 0 }
     }
 
     pub fn put(&mut self, journal: &mut Journal, at: Timestamp, what: Due) {
         let number = self.next;
         self.next += 1;
         self.table.put(journal, &key(number), Waiting { at, what: what.clone() });
-        self.order.insert((at, number), what);
+        self.enter((at, number), what);
+    }
+
+    fn enter(&mut self, place: Place, what: Due) {
+        if let Due::Firing { device, .. } = &what {
+            self.firings.entry(device.clone()).or_default().insert(place);
+        }
+        self.order.insert(place, what);
+    }
+
+    fn remove(&mut self, journal: &mut Journal, place: Place) -> Option<Due> {
+        let what = self.order.remove(&place)?;
+        if let Due::Firing { device, .. } = &what
+            && let Some(places) = self.firings.get_mut(device)
+        {
+            places.remove(&place);
+            if places.is_empty() {
+                self.firings.remove(device);
+            }
+        }
+        self.table.remove(journal, &key(place.1));
+        Some(what)
     }
 
     /// Returns all entries, the next one first.
@@ -71,19 +97,26 @@ impl Queue {
 
     /// Removes and returns the first entry that is due by `until`.
     pub fn take(&mut self, journal: &mut Journal, until: Timestamp) -> Option<(Timestamp, Due)> {
-        let first = self.order.first_entry().filter(|first| first.key().0 <= until)?;
-        let ((at, number), what) = first.remove_entry();
-        self.table.remove(journal, &key(number));
-        Some((at, what))
+        let place = *self.order.keys().next().filter(|(at, _)| *at <= until)?;
+        let what = self.remove(journal, place)?;
+        Some((place.0, what))
+    }
+
+    /// Removes the messages of a pipeline that wait for a device.
+    pub fn cancel(&mut self, journal: &mut Journal, of: &str, device: &str) {
+        let places: Vec<Place> = self.firings.get(device).into_iter().flatten().copied().collect();
+        for place in places {
+            if matches!(self.order.get(&place), Some(Due::Firing { pipeline, .. }) if pipeline == of) {
+                self.remove(journal, place);
+            }
+        }
     }
 
     /// Removes the entries that `gone` selects.
     pub fn drop_if(&mut self, journal: &mut Journal, gone: impl Fn(&Due) -> bool) {
-        let numbers: Vec<(Timestamp, u64)> =
-            self.order.iter().filter(|(_, what)| gone(what)).map(|(place, _)| *place).collect();
-        for place in numbers {
-            self.order.remove(&place);
-            self.table.remove(journal, &key(place.1));
+        let places: Vec<Place> = self.order.iter().filter(|(_, what)| gone(what)).map(|(place, _)| *place).collect();
+        for place in places {
+            self.remove(journal, place);
         }
     }
 
@@ -96,7 +129,8 @@ impl Queue {
         self.table.load(row)?;
         let number: u64 = row.key.parse().map_err(|_| anyhow!("the row due/{} has no number", row.key))?;
         if let Some(waiting) = self.table.get(&row.key) {
-            self.order.insert((waiting.at, number), waiting.what.clone());
+            let (place, what) = ((waiting.at, number), waiting.what.clone());
+            self.enter(place, what);
             self.next = self.next.max(number + 1);
         }
         Ok(())

@@ -71,11 +71,18 @@ impl App {
             Some(_) => PushType::ScheduledPush,
             None => PushType::of(&sent.audience),
         };
-        let variants = sent.variants.len();
-        let mut to = self.members_at(sent.audience, local, now);
-        to.retain(|number| variant_of(id, self.devices.id(*number), variants) == variant);
-        let (variant, device_types) = (Some(variant), &sent.device_types);
-        let out = Outgoing { push_type, group_id: Some(id), variant, device_types, push: &push };
+        let split = sent.split();
+        let group = |app: &Self, number: u32| variant_of(id, app.devices.id(number), &split);
+        let all = self.members_at(sent.audience, local, now);
+        let (number, device_types) = (variant, &sent.device_types);
+        let out = Outgoing { push_type, group_id: Some(id), variant: Some(variant), device_types, push: &push };
+        // A device of the control group is recorded once, with the first variant.
+        let reached = |app: &Self, number: u32| app.devices.device(number).is_some_and(|device| out.reaches(device));
+        let spared =
+            all.iter().copied().filter(|one| number == 0 && group(self, *one).is_none() && reached(self, *one));
+        let spared: Vec<u32> = spared.collect();
+        let to: Vec<u32> = all.iter().copied().filter(|one| group(self, *one) == Some(number)).collect();
+        self.spare(id, &push_id, &spared, now);
         self.send_as(&push_id, &out, to, now);
         self.experiments.change(&mut self.journal, id, |kept| kept.started.get_or_insert(now).to_owned());
     }

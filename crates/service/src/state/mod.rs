@@ -34,7 +34,7 @@ use jiff::Timestamp;
 pub use activity::{Activity, Hour, Precision, hour_of};
 pub use due::{Due, Queue};
 pub use events::{Event, iso, key};
-pub use experiments::{Experiment, SentExperiment, variant_of};
+pub use experiments::{Experiment, GroupResult, SentExperiment, Spared, variant_of};
 pub use happening::Happening;
 pub use named_users::NamedUser;
 pub use ordered::Ordered;
@@ -81,6 +81,8 @@ pub struct App {
     pub sent: SentLog,
     /// Messages that devices received, by device and push id.
     pub receipts: Table<Receipt>,
+    /// Devices of control groups, by device and experiment id.
+    pub spared: Table<Spared>,
     pub activity: Activity,
     /// Events by offset, kept until every webhook has received them.
     pub events: Table<Event>,
@@ -184,6 +186,7 @@ impl App {
             due: Queue::new(),
             sent: SentLog::new(),
             receipts: Table::new("receipts"),
+            spared: Table::new("spared"),
             activity: Activity::new(),
             events: Table::new("events"),
             next_offset: 0,
@@ -207,6 +210,7 @@ impl App {
         self.schedules.dump(journal, &mut rows);
         self.segments.table.dump(journal, &mut rows);
         self.sent.dump(journal, &mut rows);
+        self.spared.dump(journal, &mut rows);
         self.templates.dump(journal, &mut rows);
         self.webhooks.cursors.dump(journal, &mut rows);
         rows
@@ -230,6 +234,7 @@ impl App {
             "schedules" => self.schedules.load(row),
             "segments" => self.segments.load(row),
             "sent" => self.sent.load(row),
+            "spared" => self.spared.load(row),
             "templates" => self.templates.load(row),
             "webhooks" => self.webhooks.cursors.load(row),
             other => Err(anyhow!("the data has a table `{other}`, which this version does not know")),

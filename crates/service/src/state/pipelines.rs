@@ -178,10 +178,7 @@ impl App {
     pub(super) fn set_off(&mut self, number: u32, what: Happening, now: Timestamp) {
         let device = self.devices.id(number).to_owned();
         for (id, _) in self.pipelines.meaning.iter().filter(|(_, pipeline)| pipeline.is_called_off_by(what)) {
-            self.due.drop_if(
-                &mut self.journal,
-                |due| matches!(due, Due::Firing { pipeline, device: to, .. } if pipeline == id && *to == device),
-            );
+            self.due.cancel(&mut self.journal, id, &device);
         }
         for (id, pipeline) in self.pipelines.meaning.iter().filter(|(_, pipeline)| pipeline.is_set_off_by(what, now)) {
             for (outcome, one) in pipeline.outcome.iter().enumerate() {

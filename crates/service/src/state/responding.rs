@@ -35,6 +35,7 @@ impl App {
         if self.answer_receipts(number, now) {
             self.activity.count(&mut self.journal, "influenced", &platform, now, 1);
         }
+        self.answer_spared(number, INFLUENCE, now);
         self.session(number, &platform, now, seconds_in_app, json!({}));
     }
 
@@ -69,6 +70,7 @@ impl App {
         }
         // A user who comes through one notification has seen the others as well.
         self.answer_receipts(number, now);
+        self.answer_spared(number, INFLUENCE, now);
         self.session(number, &platform, now, 0, json!({ "triggering_push": { "push_id": push_id } }));
         let Some(Actions { add_tag, remove_tag, share: _, open: _, app_defined: _ }) = actions else { return Ok(()) };
         self.change_tags(number, now, |tags| {

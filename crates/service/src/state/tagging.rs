@@ -1,9 +1,12 @@
 //! Changes of tags. All of them come through here, so that everything that depends on a tag is notified.
 
+use std::ops::ControlFlow;
+
 use jiff::Timestamp;
 
 use super::App;
 use super::devices::{Carriers, NO_GROUP, Tags, has, pairs};
+use super::sending::PART;
 
 /// A group and a tag.
 type Pair = (String, String);
@@ -48,19 +51,26 @@ impl App {
         }
     }
 
-    /// Deletes a tag without a group from the application and from all of its devices; returns `false` if there is no
-    /// such tag.
-    pub(crate) fn delete_tag(&mut self, tag: &str, now: Timestamp) -> bool {
-        let made = self.legacy_tags.remove(&mut self.journal, tag).is_some();
-        let carriers: Vec<u32> = self.devices.with_tag(NO_GROUP, tag).into_iter().flat_map(Carriers::iter).collect();
-        for number in &carriers {
+    /// Deletes a tag without a group from the application and from its devices, at most [`PART`] of them from `first`
+    /// on. Returns the device to go on with, or at the end whether the tag existed.
+    pub(crate) fn delete_tag(&mut self, tag: &str, first: u32, now: Timestamp) -> ControlFlow<bool, u32> {
+        let made = self.legacy_tags.get(tag).is_some();
+        let carriers: Vec<u32> = {
+            let all = self.devices.with_tag(NO_GROUP, tag).into_iter().flat_map(Carriers::iter);
+            all.filter(|number| *number >= first).take(PART + 1).collect()
+        };
+        for number in carriers.iter().take(PART) {
             self.change_tags(*number, now, |tags| {
                 if let Some(tags) = tags.get_mut(NO_GROUP) {
                     tags.remove(tag);
                 }
             });
         }
-        made || !carriers.is_empty()
+        if let Some(next) = carriers.get(PART) {
+            return ControlFlow::Continue(*next);
+        }
+        self.legacy_tags.remove(&mut self.journal, tag);
+        ControlFlow::Break(made || !carriers.is_empty())
     }
 
     /// Handles every tag that a device got and lost.

@@ -8,7 +8,7 @@ use proptest::option;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::devices::{Device, Tags, has};
+use super::devices::{Carriers, Device, NO_GROUP, Tags, has};
 use super::pipelines::Pipeline;
 use super::*;
 use crate::request::understood;
@@ -213,7 +213,7 @@ proptest! {
                     }
                 }
                 Step::User(user, tags) => app.change_user_tags(&user, now(), |own| set(own, tags)),
-                Step::Delete(tag) => drop(app.delete_tag(&tag, now())),
+                Step::Delete(tag) => assert!(app.delete_tag(&tag, 0, now()).is_break()),
                 Step::Register(id, tags) => {
                     let mut device = app.devices.get(&id).cloned().unwrap_or_else(|| device(Tags::new()));
                     set(&mut device.tags, tags);
@@ -273,6 +273,43 @@ fn a_push_to_many_devices_is_sent_in_parts_and_each_device_receives_it_once() {
     assert_eq!(sends.len(), 2 * PART + 1);
     let bodies = app.events.iter().filter(|(_, event)| event.r#type == "PUSH_BODY").count();
     assert_eq!(bodies, 1);
+}
+
+#[test]
+fn a_tag_of_many_devices_is_deleted_in_parts_and_exists_until_the_last() {
+    let mut app = app();
+    for n in 0..=2 * PART {
+        app.register(&format!("phone-{n}"), device(tags(NO_GROUP, &["vip", "old"])), now());
+    }
+    let carriers = |app: &App| app.devices.with_tag(NO_GROUP, "vip").map_or(0, Carriers::len);
+    let mut first = 0;
+    for left in [PART + 1, 1] {
+        first = app.delete_tag("vip", first, now()).continue_value().expect("more devices");
+        assert_eq!(carriers(&app), left);
+    }
+    assert_eq!((app.delete_tag("vip", first, now()).break_value(), carriers(&app)), (Some(true), 0));
+    assert_eq!(app.delete_tag("vip", 0, now()).break_value(), Some(false));
+    assert_eq!(app.devices.with_tag(NO_GROUP, "old").map(Carriers::len), Some(2 * PART + 1));
+}
+
+#[test]
+fn an_event_cancels_the_waiting_messages_of_its_device_and_of_no_other() {
+    let mut app = app();
+    let firing = |pipeline: &str, device: &str| Due::Firing {
+        pipeline: pipeline.to_owned(),
+        outcome: 0,
+        device: device.to_owned(),
+    };
+    for (pipeline, device) in [("one", "a"), ("one", "b"), ("two", "a"), ("one", "a")] {
+        app.due.put(&mut app.journal, now(), firing(pipeline, device));
+    }
+    app.due.cancel(&mut app.journal, "one", "a");
+    let left: Vec<Due> = app.due.iter().map(|(_, what)| what.clone()).collect();
+    assert_eq!(left, [firing("one", "b"), firing("two", "a")]);
+    app.due.cancel(&mut app.journal, "one", "nobody");
+    while app.due.take(&mut app.journal, now()).is_some() {}
+    app.due.cancel(&mut app.journal, "two", "a");
+    assert_eq!(app.due.iter().count(), 0);
 }
 
 #[test]

@@ -124,7 +124,10 @@ impl ManyApply<'_> {
         });
         let common = Common { made, shared: Shared::default(), stop };
         let work = || {
+            let mut announced = None;
             while let Some((number, one, stopped)) = self.next(&board, &common.stop) {
+                // The other threads wait with their records for this target before it is opened.
+                drop(announced.replace(one.workspace.log.announce()));
                 let out = if is_alone { self.context.out.clone() } else { self.context.out.keeping() };
                 let context = Context { out, ..self.context.clone() };
                 let dealt = runtime.block_on(self.one(one, stopped, &common, &context));

@@ -80,7 +80,7 @@ impl PageReport<'_> {
                 @if held > 0 { (badge("calm", "!", held, "held")) }
                 (badge("calm", "=", unchanged, "unchanged"))
                 @if !view.plan.left_out.is_empty() {
-                    (badge("calm", "…", view.plan.left_out.len(), "left out"))
+                    (badge("calm", "…", view.left_out(), "left out"))
                 }
                 @if ignored > 0 { (badge("calm", "~", ignored, "left to the dashboard")) }
             }

@@ -14,10 +14,10 @@ use crate::render::plan::json::{Field, PlanMessage};
 use crate::render::plan::{PlanView, messages};
 use crate::review::fields::Difference;
 
-/// What `pushplan drift --format json` prints.
+/// The output of `pushplan drift --format json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DriftDocument<'d> {
-    /// The version of this form. It grows when a field changes its meaning or is removed.
+    /// The version of this format. It increases when a field is removed or changes its meaning.
     pub format_version: u32,
     pub target: String,
     /// Scheme, host and port of the service.
@@ -37,7 +37,7 @@ pub struct DriftDocument<'d> {
     pub changes: Vec<DriftChange<'d>>,
     /// Resources that were created on the service, the newest first.
     pub added: Vec<Added>,
-    /// How many unmanaged things of unknown age there are, by kind.
+    /// The number of unmanaged resources of unknown age, by kind.
     pub undated: BTreeMap<&'static str, usize>,
     /// Creations of an earlier run with an unknown result.
     pub in_doubt: Vec<String>,
@@ -45,14 +45,14 @@ pub struct DriftDocument<'d> {
     pub manifests_unread: bool,
 }
 
-/// The counts.
+/// The numbers of resources. One that is applied in parts counts once.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DriftCounts {
     pub changed: usize,
     pub removed: usize,
     pub added: usize,
     pub as_applied: usize,
-    /// Differences in fields of lifecycle.ignore.
+    /// Differences in fields of `lifecycle.ignore`.
     pub ignored: usize,
     /// Resources that the API cannot read.
     pub untold: usize,
@@ -84,7 +84,7 @@ pub struct DriftChange<'d> {
     pub last_applied: Option<&'d Value>,
     /// The state on the service. Null if it was removed.
     pub live: Option<&'d Value>,
-    /// Audience, and how that changed.
+    /// Its audience, and how the audience changed.
     pub audiences: Vec<Audience>,
     /// Its send times.
     pub times: Vec<Time>,
@@ -98,7 +98,7 @@ pub struct DriftChange<'d> {
     pub undo: String,
 }
 
-/// What was done.
+/// The change that someone made.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DriftKind {
@@ -141,7 +141,7 @@ impl<'d> DriftDocument<'d> {
                 added: drift.added.len(),
                 as_applied: drift.kept(),
                 ignored: drift.ignored(),
-                untold: drift.untold,
+                untold: drift.untold(),
                 undated: drift.undated.values().sum(),
             },
             verdict: messages::verdict(&view, None).into_iter().map(|(words, _)| words).collect(),

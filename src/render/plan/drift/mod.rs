@@ -22,6 +22,9 @@ use crate::text::{all_of, count, quoted, short};
 /// The number of characters of a name that are shown.
 const NAME: usize = 80;
 
+/// How to accept that something was removed on the service.
+const GONE: &str = "remove it from your files";
+
 /// The drift, and the same as a plan that contains the changes made on the service.
 #[derive(Debug)]
 pub struct ShownDrift<'d> {
@@ -82,15 +85,17 @@ impl<'d> ShownDrift<'d> {
         let (keep, undo) = match (is_gone, is_declared) {
             (true, true) => {
                 let undo = match is_once {
-                    true => {
-                        Words::new("to create it again: ").copy(&forget).and(", then ").copy(&self.put_back(&address))
-                    }
+                    true => Words::default()
+                        .copy(&forget)
+                        .and(", then ")
+                        .copy(&self.put_back(&address))
+                        .and(" creates it again"),
                     false => Words::default().copy(&self.put_back(&address)),
                 };
                 // If the resource remains, `pull` removes only its part from the files.
                 let keep = match block.changes().all(|change| self.plan.is_removed_part(change)) {
                     true => Words::default().copy(&self.pull(&address)),
-                    false => Words::new("remove it from your files"),
+                    false => Words::new(GONE),
                 };
                 (keep, undo)
             }
@@ -104,7 +109,8 @@ impl<'d> ShownDrift<'d> {
                 (keep, Words::new("your files do not have it: an apply deletes it"))
             }
         };
-        rows.push(Row::new("to keep", keep));
+        let is_gone = keep == Words::new(GONE);
+        rows.push(Row::new(if is_gone { "to accept" } else { "to keep" }, keep));
         rows.push(Row::new("to undo", undo));
         rows
     }
@@ -134,8 +140,8 @@ impl<'d> ShownDrift<'d> {
         let mut told: Vec<String> =
             all.iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")).collect();
         told.push(format!("{} unchanged", drift.kept()));
-        if drift.unasked > 0 {
-            told.push(format!("{} not checked", drift.unasked));
+        if drift.unasked() > 0 {
+            told.push(format!("{} not checked", drift.unasked()));
         }
         told.join(", ")
     }
@@ -153,8 +159,8 @@ impl<'d> ShownDrift<'d> {
         if self.unread {
             told.push("Your files have errors: fields in lifecycle.ignore are listed too.".to_owned());
         }
-        if drift.untold > 0 {
-            let number = drift.untold;
+        if drift.untold() > 0 {
+            let number = drift.untold();
             told.push(format!(
                 "{} {} not compared, because the API cannot read {}.",
                 count(number, "managed resource"),
@@ -190,11 +196,11 @@ impl<'d> ShownDrift<'d> {
         let own = count(self.drift.kept(), "managed resource");
         match self.drift.since {
             None => format!("Nothing was applied to {target} yet, so there is nothing to compare."),
-            Some(at) if self.drift.unasked > 0 => format!(
+            Some(at) if self.drift.unasked() > 0 => format!(
                 "No drift in the selected part: {own} on {target}, {} ({}). Not selected: {}.",
                 self.since(),
                 words::moment(at),
-                count(self.drift.unasked, "resource")
+                count(self.drift.unasked(), "resource")
             ),
             Some(at) => {
                 let last = if self.drift.was_applied { "the last apply" } else { "the adoption" };

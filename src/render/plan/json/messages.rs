@@ -9,8 +9,9 @@ use super::super::loosened;
 use super::people::PeopleOfMessage;
 use super::reach::MessageReach;
 use crate::audience::Relation;
+use crate::nouns::split::Share;
 use crate::plan::{Loosened, Plan, QuietMessage, TightenedQuiet};
-use crate::review::{FieldChange, MessageCause, MessageChange, NewHost};
+use crate::review::{FieldChange, MessageCause, MessageChange, NewHost, VariantShares};
 use crate::timing::Times;
 
 /// A message that changes, by its own edit or through something that it refers to.
@@ -64,6 +65,8 @@ pub struct MessageAudience {
     pub recipients: Vec<String>,
     /// The number of variants that share the devices, if an experiment gets or loses some. Null otherwise.
     pub share: Option<VariantShare>,
+    /// The share of the audience that gets this variant of an experiment, in percent. Null for other messages.
+    pub share_percent: Option<SharePercent>,
 }
 
 /// The number of variants; a device gets one of them.
@@ -71,6 +74,15 @@ pub struct MessageAudience {
 pub struct VariantShare {
     pub old: usize,
     pub new: usize,
+}
+
+/// The share of an audience that gets a variant, in percent.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SharePercent {
+    /// Null if the variant is new.
+    pub old: Option<f64>,
+    /// Null if the variant is cancelled.
+    pub new: Option<f64>,
 }
 
 /// The content of a message.
@@ -143,24 +155,24 @@ pub struct Cause {
 /// A safety setting that is looser than at the last apply.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LoosenedGuard {
-    /// The resource that it is a setting of. Null for a setting of the target.
+    /// The resource with the setting. Null for a setting of the target.
     pub address: Option<String>,
     /// The setting, such as lifecycle.broadcast or quiet_hours.
     pub setting: String,
-    /// The code of the check that it is about. Null for other settings.
+    /// The code of the check that it turns off. Null for other settings.
     pub code: Option<String>,
-    /// What changed.
+    /// The change, in words.
     pub words: String,
     pub file: Option<String>,
     pub line: Option<usize>,
-    /// What it would have refused or reported before and now does not. For a check, the messages that use it too. Null if one plan
-    /// does not show that.
+    /// Addresses that it refused or reported before and now accepts, and for a check, the messages that use them. Null if one plan
+    /// does not show them.
     pub lets_through: Option<Vec<String>>,
-    /// What that means for this plan, in words. Null if one plan does not show that.
+    /// The effect on this plan, in words. Null if one plan does not show it.
     pub effect: Option<String>,
 }
 
-/// Quiet hours that are longer than at the last apply, and messages that are in them only by that.
+/// Quiet hours that are longer than at the last apply, and messages that are in them for this reason.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TightenedQuietHours {
     /// Such as `21:00 to 08:00`. Null if there were none.
@@ -237,9 +249,10 @@ impl PlanMessage {
                 nobody: audience.nobody,
                 exclusion_loosened: audience.is_loosened,
                 recipients: message.recipients.clone(),
-                share: message.share.map(|(old, new)| VariantShare { old, new }),
+                share: message.shares.and_then(VariantShare::new),
+                share_percent: message.shares.map(SharePercent::new),
             },
-            reach: message.reach.and_then(|change| MessageReach::new(plan, change)),
+            reach: message.reach.and_then(|change| MessageReach::new(plan, change, message.is_part_of_its_audience())),
             content: MessageContent {
                 changed: text.is_changed,
                 old: text.old.clone(),
@@ -260,6 +273,20 @@ impl PlanMessage {
             causes: causes.iter().map(Cause::new).collect(),
             people: PeopleOfMessage::of(plan, sender),
         }
+    }
+}
+
+impl VariantShare {
+    fn new(shares: VariantShares) -> Option<Self> {
+        let (old, new) = shares.variants;
+        (old > 0 && new > 0 && old != new).then_some(Self { old, new })
+    }
+}
+
+impl SharePercent {
+    fn new(shares: VariantShares) -> Self {
+        let percent = |share: Option<Share>| share.map(|share| (share.0 * 10_000.0).round() / 100.0);
+        Self { old: percent(shares.old), new: percent(shares.new) }
     }
 }
 

@@ -9,11 +9,11 @@ use crate::plan::{LockScreen, MessagePeople, Plan, ReplayedDevice};
 /// What single devices receive before and after, replayed through the built-in service.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlanPeople {
-    /// The start of the time that was replayed.
+    /// The start of the replayed time.
     pub from: String,
-    /// The end of it, 30 days later.
+    /// The end of the replayed time, 30 days later.
     pub until: String,
-    /// How many more messages have other recipients and were not replayed.
+    /// The number of further messages with changed recipients, which were not replayed.
     pub left_out: usize,
 }
 

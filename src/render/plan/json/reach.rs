@@ -16,8 +16,10 @@ pub struct MessageReach {
     pub after: Option<u64>,
     /// The number of devices in the population.
     pub devices: u64,
-    /// Whether the numbers are exact for the population. If not, see the bounds.
+    /// Whether the numbers are exact for the population. If not, see the bounds, or `estimated`.
     pub exact: bool,
+    /// Whether they are the share of a variant in the number of devices of the audience.
+    pub estimated: bool,
     pub before_bounds: Option<ReachBounds>,
     pub after_bounds: Option<ReachBounds>,
     pub population: CountedPopulation,
@@ -42,7 +44,7 @@ pub struct CountedPopulation {
 }
 
 impl MessageReach {
-    pub fn new(plan: &Plan, change: ReachChange) -> Option<Self> {
+    pub fn new(plan: &Plan, change: ReachChange, estimated: bool) -> Option<Self> {
         let about = &plan.told.reach.as_ref()?.population;
         let number = |count: Option<DeviceCount>| count.filter(|count| count.is_exact()).map(|count| count.at_least);
         let ReachChange { before, after } = change;
@@ -50,7 +52,8 @@ impl MessageReach {
             before: number(before),
             after: number(after),
             devices: about.devices,
-            exact: before.into_iter().chain(after).all(DeviceCount::is_exact),
+            exact: !estimated && before.into_iter().chain(after).all(DeviceCount::is_exact),
+            estimated,
             before_bounds: before.map(ReachBounds::new),
             after_bounds: after.map(ReachBounds::new),
             population: CountedPopulation::new(about, plan.made),

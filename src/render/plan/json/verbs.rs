@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::plan::{Action, Moved};
 use crate::render::plan;
 
-/// What is done.
+/// The action.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verb {
@@ -27,12 +27,12 @@ pub enum Verb {
 pub enum Risk {
     /// It causes messages.
     Sends,
-    /// It waits for a person's decision.
+    /// It waits for a decision.
     Waits,
     /// The created resource can be neither changed nor removed.
     NoWayBack,
     Deletes,
-    /// A person has to do it.
+    /// It needs a manual step.
     ByHand,
     /// The recipients of a message change.
     Audience,
@@ -43,7 +43,7 @@ pub enum Risk {
     None,
 }
 
-/// Which side moved since the last apply.
+/// Where it was changed since the last apply.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MovedSide {

@@ -8,13 +8,13 @@ use crate::guard::Refused;
 use crate::plan::{self, Action, Plan};
 use crate::render::plan::PlanView;
 
-/// Why a plan would not be applied.
+/// A reason for which a plan would be refused.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Refusal {
     /// sends, broadcast, deletes, other_project, protect, too_late, drift, collision or in_doubt.
     pub guard: String,
     pub message: String,
-    /// What to do about it, or the option that allows it.
+    /// How to proceed.
     pub help: String,
     pub addresses: Vec<String>,
 }
@@ -31,7 +31,15 @@ impl Refusal {
     }
 }
 
-/// Something that is not promoted.
+/// The source of a promotion.
+pub(super) fn promoted_from(plan: &Plan) -> Option<&str> {
+    match &plan.aim {
+        plan::Aim::Promoted(from) => Some(from),
+        _ => None,
+    }
+}
+
+/// A resource that is not promoted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct NotPromotedJson {
     pub address: String,
@@ -47,7 +55,7 @@ impl NotPromotedJson {
     }
 }
 
-/// How many changes there are of each kind.
+/// The number of resources for each action. A resource that is applied in parts counts once; `by_hand` counts manual steps.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ActionCounts {
     pub create: usize,
@@ -59,15 +67,15 @@ pub struct ActionCounts {
     pub by_hand: usize,
     pub past: usize,
     pub unchanged: usize,
-    /// Those that --only and --except left out.
+    /// Resources that `--only` and `--except` left out.
     pub left_out: usize,
-    /// Those that set off messages, at once or later.
+    /// Resources whose changes cause messages, at once or later.
     pub sending: usize,
-    /// Those that wait for a person's decision.
+    /// Changes that wait for a decision.
     pub waiting: usize,
-    /// Those that revert a change made on the service.
+    /// Resources of which a change made on the service is reverted.
     pub undoing: usize,
-    /// Differences in fields of lifecycle.ignore.
+    /// Differences in fields of `lifecycle.ignore`.
     pub ignored: usize,
 }
 
@@ -84,7 +92,7 @@ impl ActionCounts {
             by_hand: count(Action::ByHand),
             past: count(Action::Past),
             unchanged: count(Action::Keep),
-            left_out: view.plan.left_out.len(),
+            left_out: view.left_out(),
             sending: view.sending(),
             waiting: view.stuck(),
             undoing: view.undoing(),
@@ -93,19 +101,19 @@ impl ActionCounts {
     }
 }
 
-/// One request, or something that the ledger alone learns.
+/// One request, or one change to the ledger only.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlanStep {
-    /// Its place in the plan, from 0.
+    /// Its position in the plan, from 0.
     pub number: usize,
     pub address: String,
     /// create, update, delete, adopt, forget or move.
     pub verb: String,
-    /// The thing it is done to. Null for one that is to be created.
+    /// The id on the service. Null for a creation.
     pub id: Option<String>,
-    /// The method of the request. Null where nothing is sent.
+    /// The method of the request. Null if nothing is sent.
     pub method: Option<String>,
-    /// The path, with (new id) for an id that is unknown yet, and (id) for one that only the service knows.
+    /// The path, with `(new id)` for an id that the service has not chosen yet, and `(id)` for one that only the service knows.
     pub path: Option<String>,
     /// The numbers of the steps that it waits for.
     pub after: Vec<usize>,

@@ -72,7 +72,7 @@ fn gist(view: &PlanView, block: &Block, drifted: bool) -> String {
     }
     let effect = || who::rows(view, change).into_iter().find(|row| row.label == who::EFFECT).map(|row| plain(&row));
     let first = |rows: Vec<Row>| rows.into_iter().find(|row| !row.label.is_empty());
-    let labelled = |row: Row| format!("{} {}", row.label, plain(&row));
+    let labelled = |row: Row| format!("{}: {}", row.label, new_value(&row));
     let by_action = || match change.action {
         Action::Create if block.risk == Risk::NoWayBack => {
             Some(format!("new {}, which cannot be undone", words::noun(change)))
@@ -87,7 +87,10 @@ fn gist(view: &PlanView, block: &Block, drifted: bool) -> String {
         Risk::Sends => of_parts(block),
         Risk::Stuck => "waits for a decision".to_owned(),
         Risk::ByHand => "manual step".to_owned(),
-        Risk::Text => says(view, change).map(|says| format!("new text “{says}”")).unwrap_or_default(),
+        Risk::Text => match says(view, change) {
+            Some(says) => format!("new text “{says}”"),
+            None => first(content::rows(change)).map(labelled).unwrap_or_default(),
+        },
         Risk::Time => first(when::rows(view, change)).map(|row| plain(&row)).unwrap_or_default(),
         _ => by_action().or_else(effect).or_else(|| first(content::rows(change)).map(labelled)).unwrap_or_default(),
     }
@@ -95,6 +98,13 @@ fn gist(view: &PlanView, block: &Block, drifted: bool) -> String {
 
 fn plain(row: &Row) -> String {
     row.lines.first().map(Words::plain).unwrap_or_default()
+}
+
+/// The new value of a field.
+fn new_value(row: &Row) -> String {
+    let lines: Vec<String> = row.lines.iter().map(Words::plain).collect();
+    let new = lines.iter().find_map(|line| line.strip_prefix("+ "));
+    short(new.unwrap_or(lines.first().map_or("", String::as_str)), GIST)
 }
 
 /// The effect of a change on its parts.
@@ -145,10 +155,12 @@ pub fn counted(blocks: &[&Block]) -> String {
     told.join(", ")
 }
 
-/// The first message of a change, on one line.
+/// The first text of a change that is new, on one line.
 fn says(view: &PlanView, change: &Change) -> Option<String> {
-    let all = view.review.messages(change, Side::After);
-    let all = if all.is_empty() { view.review.messages(change, Side::Before) } else { all };
-    let first = all.iter().find(|seen| !seen.text.trim().is_empty())?;
-    Some(short(&one_line(first.text.trim()), GIST))
+    let texts = |side: Side| -> Vec<String> {
+        view.review.messages(change, side).iter().map(|seen| seen.text.trim().to_owned()).collect()
+    };
+    let old = texts(Side::Before);
+    let new = texts(Side::After).into_iter().find(|text| !text.is_empty() && !old.contains(text))?;
+    Some(short(&one_line(&new), GIST))
 }

@@ -150,7 +150,8 @@ fn sides(pieces: &[Piece]) -> Vec<(LineSide, String)> {
         _ => false,
     });
     let without = |paint| -> String {
-        let kept = pieces.iter().filter(|piece| piece.paint != paint && (edited || piece.text.trim() != "->"));
+        let kept =
+            pieces.iter().filter(|piece| piece.paint != paint && (edited || !matches!(piece.text.trim(), "->" | "→")));
         kept.map(|piece| piece.text.as_str()).collect()
     };
     match (has(Paint::Old), has(Paint::New)) {

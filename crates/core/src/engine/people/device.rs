@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use pushplan_model::audience::{About, ExampleDevice, Platform as DeviceClass, Value};
+use pushplan_model::nouns::audience::Having;
 use pushplan_model::nouns::device::DeviceType;
 use pushplan_model::nouns::vocabulary::{self, COUNTRIES, GROUPS, LANGUAGES, NO_TIME_ZONE, UNKNOWN, ZONES, zones_of};
 use pushplan_service::state::devices::nearest_zone;
@@ -73,7 +74,7 @@ impl Required<'_> {
 pub fn device(example: &ExampleDevice, now: Timestamp) -> Option<ExampleForm> {
     let traits: Vec<_> = example.traits().collect();
     let mut tags: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    let (mut lists, mut subscriptions) = (BTreeSet::new(), BTreeSet::new());
+    let (mut lists, mut subscriptions, mut users) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let (mut kind, mut channel, mut address, mut user) = (Required::default(), None, None, None);
     let mut properties: BTreeMap<&str, Required> = BTreeMap::new();
     let mut places: BTreeMap<&str, Vec<(Option<i64>, bool)>> = BTreeMap::new();
@@ -92,10 +93,16 @@ pub fn device(example: &ExampleDevice, now: Timestamp) -> Option<ExampleForm> {
             About::Kind => {}
             About::Triggered | About::Segment { .. } if *so => return None,
             About::Triggered | About::Segment { .. } => {}
-            About::Tag { group, tag } if *so => {
-                tags.entry(group.as_deref().unwrap_or_default()).or_default().insert(tag);
+            About::Tag { group, tag } => {
+                let (group, reason) = Having::of(group.as_deref().unwrap_or_default());
+                match (so, reason) {
+                    (true, Some(Having::ThroughUser)) => return None,
+                    (true, _) => drop(tags.entry(group).or_default().insert(tag)),
+                    // It has the tag through its named user.
+                    (false, Some(Having::Itself)) => drop(users.insert((group, tag.as_str()))),
+                    (false, _) => {}
+                }
             }
-            About::Tag { .. } => {}
             About::Property(place) => {
                 let group = &GROUPS[*place];
                 platforms.extend(fact.about.kind().filter(|_| *so));
@@ -123,6 +130,7 @@ pub fn device(example: &ExampleDevice, now: Timestamp) -> Option<ExampleForm> {
             About::Attribute(written) => conditions.push((written.as_str(), *so)),
         }
     }
+    tags.iter_mut().for_each(|(group, tags)| tags.retain(|tag| !users.contains(&(*group, *tag))));
     let platforms = platforms.iter().map(ToString::to_string);
     let usual = ["ios", "android", "web", "amazon", "open::sms", "open::email"].map(str::to_owned);
     let device_type = kind.tag(platforms.chain(usual))?;

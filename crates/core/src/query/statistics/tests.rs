@@ -26,6 +26,23 @@ fn paths_are_as_the_contract_has_them() {
 }
 
 #[test]
+fn a_time_with_seconds_requests_whole_minutes_and_keeps_its_seconds() {
+    let moment = |text| Moment::parse(text).expect("a time");
+    let (from, to) = (moment("2026-11-01T09:00:30"), moment("2026-11-01T09:59:45"));
+    let path = "/api/reports/responses/list?start=2026-11-01%2009%3A00&end=2026-11-01%2010%3A00";
+    assert_eq!(of_pushes(from, to), path);
+    assert!(by_period(Statistic::Sends, from, to, Precision::Hourly).contains("end=2026-11-01%2010%3A00&"));
+    assert_eq!((from.to_string(), to.to_string()), ("2026-11-01 09:00:30".into(), "2026-11-01 09:59:45".into()));
+    let push = |time: &str| Push { time: Some(time.into()), ..Push::default() };
+    for (time, is_in) in [("09:00:29", false), ("09:00:30", true), ("09:59:45", true), ("09:59:46", false)] {
+        assert_eq!(within(&push(&format!("2026-11-01 {time}")), from, to), is_in, "{time}");
+    }
+    assert!(within(&Push::default(), from, to));
+    // Without seconds, the service decides.
+    assert!(within(&push("2026-11-01 10:00:20"), moment("2026-11-01T09:00"), moment("2026-11-01T10:00")));
+}
+
+#[test]
 fn pages_become_one_report_with_totals() {
     let first = json!({"sends": [{"date": "2026-11-01 00:00:00", "android": 2, "ios": 1, "web": null}]});
     let second = json!({"sends": [{"date": "2026-11-02", "android": 0, "ios": 5.0, "amazon": 1}]});

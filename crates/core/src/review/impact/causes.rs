@@ -220,7 +220,8 @@ impl<'p> Review<'p> {
             let place = place.or_else(|| self.plan.told.of.get(&address).and_then(|aside| aside.place.clone()));
             match found.iter_mut().find(|cause| cause.address == address) {
                 Some(cause) if cause.words != one.words => {
-                    cause.words = one.several().to_owned();
+                    let mut own = regroupings.iter().filter(|other| other.change.address.resource() == address);
+                    cause.words = one.several(own.all(|other| std::ptr::eq(other.change, one.change)));
                 }
                 Some(_) => {}
                 None => found.push(MessageCause::of(address, place, one.words.clone())),

@@ -95,11 +95,6 @@ impl MessageClass {
     }
 }
 
-/// The class of a variant whose share was one device in `was` and will be one in `is`.
-pub(super) fn by_share(was: usize, is: usize) -> MessageClass {
-    if is < was { MessageClass::More } else { MessageClass::Fewer }
-}
-
 /// The class of a message; `None` if it does not change.
 pub(super) fn class(
     fate: MessageFate,

@@ -7,7 +7,7 @@ use pushplan_model::audience::{self, Audience, Relation};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::Selector;
 
-use crate::plan::Change;
+use crate::plan::{Change, Reason};
 use crate::review::members::Regrouping;
 use crate::review::{Review, Side};
 
@@ -32,7 +32,10 @@ impl<'p> Review<'p> {
     pub(super) fn decisive<'r>(&'r self, change: &'r Change) -> Decisive<'r, 'p> {
         let segments = self.moved_segments(change);
         let is_moved = |key: &str| segments.iter().any(|segment| *segment.address.key == *key);
-        let outdated: Vec<&str> = self.outdated_keys(change).into_iter().filter(|key| !is_moved(key)).collect();
+        // A segment that its new audience does not name is left by its own edit.
+        let leaves = change.reasons.iter().any(|reason| matches!(reason, Reason::RefersToEarlier { .. }));
+        let outdated = if leaves { Vec::new() } else { self.outdated_keys(change) };
+        let outdated: Vec<&str> = outdated.into_iter().filter(|key| !is_moved(key)).collect();
         let regroupings = self.regroupings_of(change);
         let groups: BTreeSet<Address> = regroupings.iter().map(|one| one.change.address.resource()).collect();
         let is_written_alike = self.is_written_alike(change) && self.departed_from(change).is_empty();

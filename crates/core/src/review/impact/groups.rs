@@ -138,8 +138,10 @@ fn key(message: &MessageChange) -> String {
             let clocks: Vec<bool> = times.iter().map(is_by_own_clock).collect();
             let because = because(message);
             let is_quiet = !message.quiet.is_empty();
+            let share = message.shares.map(|shares| shares.new.or(shares.old));
             format!(
-                "{sender} {kind} {fate:?} {class:?} {words} {content} {clocks:?} {because:?} {is_quiet} {new_hosts:?} {is_by_hand}"
+                "{sender} {kind} {fate:?} {class:?} {words} {content} {clocks:?} {because:?} {is_quiet} {new_hosts:?} \
+                 {is_by_hand} {share:?}"
             )
         }
         // The variants of one experiment only differ in their texts.
@@ -164,7 +166,7 @@ fn key(message: &MessageChange) -> String {
             let relation = audience.relation.as_ref().filter(|relation| **relation != Relation::Same);
             let relation = relation.map(Relation::word).unwrap_or_default();
             let AudienceChange { everyone, nobody, is_loosened, edit: own, .. } = audience;
-            let share = message.share;
+            let share = message.shares.and_then(|shares| shares.moved());
             let (is_quiet, any_hour) = (!message.quiet.is_empty(), message.any_hour.is_some());
             format!(
                 "{sender} {kind} {class:?} {relation} {everyone} {nobody} {is_loosened} {own} {edit} {shift:?} {moved} \

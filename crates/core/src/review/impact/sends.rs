@@ -92,7 +92,7 @@ impl<'p> Review<'p> {
             new_hosts: Vec::new(),
             is_by_hand: false,
             recipients: recipients.into_iter().map(str::to_owned).collect(),
-            share: None,
+            shares: None,
             after_seconds: Some(after_seconds),
             reach: None,
         }

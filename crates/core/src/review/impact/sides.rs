@@ -5,6 +5,7 @@ use pushplan_model::node::At;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::device::DeviceTypes;
 use pushplan_model::nouns::notification::is_override;
+use pushplan_model::nouns::split::Split;
 use pushplan_project::look::{self, Values};
 use serde_json::Value;
 
@@ -13,13 +14,12 @@ use crate::plan::Change;
 use crate::review::fields::{Difference, partners};
 use crate::review::{after, before};
 
-/// The noun for several messages of which a device gets one.
-const VARIANT: &str = "variant";
-
 /// The messages of one side of a resource.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     pub each: &'static str,
+    /// The division of the audience, if a device gets at most one of them.
+    pub split: Option<Split>,
     pub delays: Vec<Delay>,
     pub texts: Vec<String>,
     /// The device types of each message.
@@ -39,6 +39,7 @@ impl Messages {
         let none = Values::new();
         Self {
             each: parts.each,
+            split: parts.split,
             delays: parts.delays,
             texts: parts.said.iter().map(|said| look::text(said, &none)).collect(),
             devices: parts.said.iter().map(|said| said.devices.map(|devices| devices.value.clone())).collect(),
@@ -60,13 +61,6 @@ impl Messages {
             *one = take(&mut left, first);
         }
         found
-    }
-
-    /// The numbers of variants before and after, if they differ. A device gets one of them.
-    pub fn shares(&self, new: &Self) -> Option<(usize, usize)> {
-        let (was, is) = (self.texts.len(), new.texts.len());
-        let are_variants = self.each == VARIANT && new.each == VARIANT;
-        (are_variants && was > 0 && is > 0 && was != is).then_some((was, is))
     }
 
     /// The delay between its trigger and a message, if it has a trigger.

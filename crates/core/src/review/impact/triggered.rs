@@ -130,6 +130,13 @@ pub(super) fn unread_fields(change: &Change) -> Vec<FieldChange> {
                 *audience = Value::Null;
             }
         }
+        // The effect on the shares of variants is described in words, and nobody reads their names.
+        simple["control"] = Value::Null;
+        for variant in simple["variants"].as_array_mut().into_iter().flatten() {
+            for key in ["name", "description", "weight"] {
+                variant[key] = Value::Null;
+            }
+        }
         let fields = simple.as_object_mut();
         for (name, value) in fields.into_iter().flatten() {
             if *name == "description" || api.name_field() == Some(name) {

@@ -9,7 +9,7 @@ use pushplan_project::timing::words;
 
 use super::causes::OTHER_CONDITIONS;
 use super::sends::EACH_DEVICE;
-use super::{MessageChange, MessageClass, MessageFate, count_of};
+use super::{MessageChange, MessageClass, MessageFate, VariantShares, count_of};
 use crate::review::Review;
 
 /// The number of hosts in a sentence.
@@ -121,7 +121,7 @@ impl MessageChange {
             MessageClass::Different if self.is_conditional && self.is_to_same_people() => {
                 return vec![Facet::Conditions];
             }
-            _ if self.share.is_some() => return vec![Facet::Share],
+            _ if self.shares.is_some_and(|shares| shares.is_moved) => return vec![Facet::Share],
             _ => return vec![by_audience],
         };
         let is_by_audience = match (&self.audience.relation, class) {
@@ -151,11 +151,15 @@ impl MessageChange {
     }
 
     fn is_shared_by_fewer(&self) -> bool {
-        self.fate == MessageFate::Changed && self.share.is_some_and(|(was, is)| is < was)
+        self.share_class() == Some(MessageClass::More)
     }
 
     fn is_shared_by_more(&self) -> bool {
-        self.fate == MessageFate::Changed && self.share.is_some_and(|(was, is)| is > was)
+        self.share_class() == Some(MessageClass::Fewer)
+    }
+
+    fn share_class(&self) -> Option<MessageClass> {
+        self.shares.and_then(|shares| shares.class())
     }
 
     fn is_narrower(&self) -> bool {
@@ -169,6 +173,19 @@ impl MessageChange {
 
     fn has_same_audience(&self) -> bool {
         self.audience.relation.as_ref().is_none_or(|relation| *relation == Relation::Same)
+    }
+}
+
+/// The verb for more or fewer people. If counts show that nobody joins or leaves one of the audiences today, people
+/// only can.
+fn reaches(messages: &[&MessageChange], is_one: bool) -> &'static str {
+    let is_as_before = |message: &&MessageChange| {
+        message.reach.as_ref().is_some_and(|reach| reach.is_both() && reach.before == reach.after)
+    };
+    match is_one {
+        _ if messages.iter().any(is_as_before) => "can reach",
+        true => "reaches",
+        false => "reach",
     }
 }
 
@@ -211,7 +228,7 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
             format!("{subject} {} a smaller part of {} devices", verb("reaches", "reach"), verb("its", "their"))
         }
         MessageClass::More => {
-            format!("{subject} {} more people{by_hand}{}", verb("reaches", "reach"), why(messages, is_only))
+            format!("{subject} {} more people{by_hand}{}", reaches(messages, is_one), why(messages, is_only))
         }
         MessageClass::Different if facet == Facet::Conditions => {
             format!("{subject} {} sent under other conditions{by_hand}", verb("is", "are"))
@@ -260,7 +277,7 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
             format!("{subject} {change} {their} {text}{by_hand}{}", only_cause(messages))
         }
         MessageClass::Fewer => {
-            format!("{subject} {} fewer people{by_hand}{}", verb("reaches", "reach"), why(messages, is_only))
+            format!("{subject} {} fewer people{by_hand}{}", reaches(messages, is_one), why(messages, is_only))
         }
         MessageClass::Nobody => format!("{subject} {} nobody{by_hand}", verb("reaches", "reach")),
         MessageClass::New => format!("{subject} {} new", verb("is", "are")),
@@ -270,14 +287,24 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
 
 /// The sentence about the variants of one experiment that gets or loses some.
 fn by_shares(class: MessageClass, messages: &[&MessageChange], name: &str) -> Option<String> {
-    let (was, is) = messages.first()?.share.filter(|_| !name.is_empty())?;
-    let is_shared = messages.iter().all(|message| message.share.is_some());
+    let first = messages.first().filter(|_| !name.is_empty())?.shares?;
+    let is_moved = messages.iter().all(|message| message.shares.is_some_and(|shares| shares.is_moved));
     let number = count(messages.len(), "variant");
     match class {
-        MessageClass::New if is_shared => Some(format!("{name} gets {}", count(messages.len(), "new variant"))),
-        MessageClass::Cancelled if is_shared => Some(format!("{name} loses {number}")),
-        MessageClass::More | MessageClass::Fewer if is_shared => {
-            Some(format!("{name} shows {number} to 1 in {is} of its devices, before to 1 in {was}"))
+        _ if !is_moved => None,
+        MessageClass::New => Some(format!("{name} gets {}", count(messages.len(), "new variant"))),
+        MessageClass::Cancelled => Some(format!("{name} loses {number}")),
+        MessageClass::More | MessageClass::Fewer => {
+            let (old, new) = first.moved()?;
+            let is_same =
+                |shares: VariantShares| shares.moved().is_some_and(|(was, is)| was.is_same(old) && is.is_same(new));
+            if !messages.iter().all(|message| message.shares.is_some_and(is_same)) {
+                return None;
+            }
+            let shown = only(messages).and_then(|message| message.variant);
+            let shown = shown.map_or(number, |number| format!("variant {number}"));
+            let (was, is) = first.moved_words()?;
+            Some(format!("{name} shows {shown} to {is} of its devices, before to {was}"))
         }
         _ => None,
     }

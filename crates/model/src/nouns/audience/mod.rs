@@ -8,6 +8,7 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::device::DeviceType;
 use crate::node::{At, Name, shape};
+use crate::source::Span;
 
 /// One condition on devices, or several joined.
 ///
@@ -39,6 +40,35 @@ pub enum Selector {
 pub struct Tag {
     pub tag: At<String>,
     pub group: Option<At<String>>,
+}
+
+/// The reason why a device has a tag of a group. The service's selectors do not tell them apart; comparisons do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Having {
+    Itself,
+    ThroughUser,
+}
+
+impl Having {
+    /// Begins the name of the group in a condition on one of the reasons. No group in a file contains it.
+    fn mark(self) -> char {
+        match self {
+            Self::Itself => '\0',
+            Self::ThroughUser => '\u{1}',
+        }
+    }
+
+    /// The condition that a device has a tag for this reason.
+    pub fn tag(self, group: &str, tag: &str) -> Tag {
+        let at = |text: String| At::new(text, Span::NONE);
+        Tag { tag: at(tag.to_owned()), group: Some(at(format!("{}{group}", self.mark()))) }
+    }
+
+    /// Returns the group of a tag, and the reason that the condition is about.
+    pub fn of(group: &str) -> (&str, Option<Self>) {
+        let of = |reason: Self| Some((group.strip_prefix(reason.mark())?, Some(reason)));
+        of(Self::Itself).or_else(|| of(Self::ThroughUser)).unwrap_or((group, None))
+    }
 }
 
 /// The key of a selector for one channel.

@@ -14,7 +14,7 @@ use super::super::{Dissected, Subject};
 use super::{locales, zones};
 
 /// The note for all of them.
-pub(super) const SILENT: &str = "the service accepts this silently; no device has the tag";
+pub(super) const SILENT: &str = "the service reports no error, but no device has this value";
 
 pub fn tags(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for audience in &one.parts.audiences {

@@ -3,13 +3,13 @@
 use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
 
-use super::super::{Check, CheckScope, Dissected, Subject, schedules};
+use super::super::{Check, CheckScope, Dissected, Subject};
 use super::own;
 
 pub const LEVEL: Check = Check { codes: &[&codes::MS120], run: CheckScope::Each(level) };
 
 fn level(subject: &Subject, one: &Dissected, findings: &mut Findings) {
-    if !schedules::is_documented(subject) {
+    if !subject.is_documented() {
         return;
     }
     for said in own(subject, one) {

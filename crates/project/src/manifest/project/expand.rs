@@ -6,13 +6,15 @@ use pushplan_model::finding::Findings;
 use pushplan_model::node::{At, Decode, MapEntry, Node, Reader, Tree};
 
 use super::groups::{self, Group, Members};
-use super::matrix::{Made, Matrix};
+use super::matrix::{AxisValues, Made, Matrix};
 use crate::manifest::merge;
 
-/// The members of groups, and whether the matrix created all of its targets: if not, a missing target proves nothing.
+/// The members of groups, the values of the targets of the matrix, and whether it created all of its targets: if not, a
+/// missing target proves nothing.
 #[derive(Debug, Default)]
 pub struct Expanded {
     pub members: Members,
+    pub values: BTreeMap<String, AxisValues>,
     pub is_unmade: bool,
 }
 
@@ -33,7 +35,9 @@ pub fn expand(file: &mut Node, findings: &mut Findings) -> Expanded {
         made.flat_map(|(entry, matrix)| matrix.targets(entry.key.span, entry.value.get("target"), findings)).collect();
     let is_unmade = findings.len() > before || (matrix.is_some() && made.is_empty());
     let mut targets: BTreeMap<At<String>, Layers> = BTreeMap::new();
-    for Made { name, table } in made {
+    let mut values = BTreeMap::new();
+    for Made { name, values: own, table } in made {
+        values.insert(name.value.clone(), own);
         targets.insert(name, Layers { made: Some(table), own: None });
     }
     for MapEntry { key, value } in entries(file, "targets").cloned() {
@@ -64,7 +68,7 @@ pub fn expand(file: &mut Node, findings: &mut Findings) -> Expanded {
             None => entries.push(MapEntry { key: At::new("targets".to_owned(), file.span), value: whole }),
         }
     }
-    Expanded { members, is_unmade }
+    Expanded { members, values, is_unmade }
 }
 
 struct Layers {

@@ -96,12 +96,16 @@ impl JsonSchema for Matrix {
 /// One combination: a value of each axis, in the order of the file.
 type Combination<'m> = Vec<(&'m At<String>, &'m At<Value>)>;
 
-/// A generated target: its name, and its table without groups and its own table.
+/// A generated target: its name, its values by axis, and its table without groups and its own table.
 #[derive(Debug)]
 pub struct Made {
     pub name: At<String>,
+    pub values: AxisValues,
     pub table: Node,
 }
+
+/// The values of a generated target, by axis.
+pub type AxisValues = BTreeMap<String, String>;
 
 impl Matrix {
     /// The finding for two combinations with one name.
@@ -152,7 +156,8 @@ impl Matrix {
             }
             names.insert(name.value.clone(), made.len());
             let table = table(&combination, target, at, findings);
-            made.push((Made { name, table }, combination));
+            let values = combination.iter().map(|(axis, value)| (axis.value.clone(), value.0.clone())).collect();
+            made.push((Made { name, values, table }, combination));
         }
         if made.is_empty() && findings.len() == before {
             let finding = Finding::new(&codes::RF116, at, "the matrix has no target").label("no combination is left");
