@@ -282,7 +282,7 @@ fn placeholders_and_links_are_seen_in_every_field() {
     let texts = "        ios: {title: '{{A}}', subtitle: '{{B}}', badge: '{{C}}', extra: {x: ['{{D}}']}, media_attachment: {url: 'https://x/{{E}}', content: {body: '{{F}}'}}}
         android: {summary: '{{G}}', style: {type: inbox, lines: ['{{H}}']}, extra: {x: '{{I}}'}, actions: {share: '{{J}}'}}
         amazon: {consolidation_key: '{{K}}', new_field: '{{L}}'}
-        open::sms: {media_attachment: '{{M}}'}
+        open::sms: {media_attachment: 'https://x/{{M}}'}
         web: {alert: '{{N}}', buttons: [{id: '{{O}}', actions: {app_defined: {x: '{{P}}'}}}]}
         actions: {open: {type: landing_page, content: {body: '{{Q}}'}}}
 ";
@@ -387,7 +387,7 @@ fn a_preview_and_a_plan_show_each_platform() {
     says(&project.good(&["plan"]).stdout, &["android: alert changed"]);
     let long = "x".repeat(60);
     project.edit("title: Shop", &format!("title: {long}"));
-    says(&project.good(&["plan"]).stdout, &["Android collapsed: shows all 8 characters, title"]);
+    says(&project.good(&["plan"]).stdout, &["Android collapsed: shows all 8", "characters, title \"xxx"]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::device::DeviceType;
 use super::many::Set;
 use super::message::ContentType;
-use super::overrides::{Amazon, Android, Ios, OpenPlatform, Override, Overrides, Platform, Web};
+use super::overrides::{Amazon, Android, Ios, OpenOverrides, Override, Overrides, Platform, Web};
 use crate::node::{At, Decode, Node, Reader, Rest, shape};
 use crate::source::Span;
 
@@ -30,7 +30,7 @@ shape! {
         android: Option<Platform<Android>>,
         /// Overrides for Amazon devices. Only at API level `extended`.
         amazon: Option<Platform<Amazon>>,
-        +open: Platform<OpenPlatform> as "open::" "Overrides for an open channel platform. Only at API level `extended`.",
+        +open: Platform<OpenOverrides> as "open::" "Overrides for an open channel platform. Only at API level `extended`.",
         ..rest known is_override
     }
 }

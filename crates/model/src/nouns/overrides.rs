@@ -132,7 +132,7 @@ shape! {
 
 shape! {
     /// What an open channel platform gets.
-    pub struct OpenPlatform as "overrides for an open channel platform" or nothing text "alert" {
+    pub struct OpenOverrides as "overrides for an open channel platform" or nothing text "alert" {
         /// The text, instead of the common one.
         alert: Option<At<String>>,
         /// The title, above the text.

@@ -61,6 +61,13 @@ impl Book {
         Self { roots: vec![schema] }
     }
 
+    /// Creates a book for the notifications of all kinds. Its paths begin with `notification`.
+    pub fn notification() -> Self {
+        let fields = schema::fields();
+        let own = serde_json::json!({ "$ref": "#/definitions/Notification" });
+        Self::of(serde_json::json!({ "properties": { "notification": own }, "definitions": fields["definitions"] }))
+    }
+
     /// The project file as a whole.
     pub fn project_file(&self) -> SchemaField {
         self.file(PROJECT_FILE)

@@ -1,6 +1,6 @@
 //! Overrides of every platform in one form, and their texts.
 
-use super::{Amazon, Android, Badge, ExpandedStyle, Ios, MediaAttachment, MediaContent, OpenMedia, OpenPlatform, Web};
+use super::{Amazon, Android, Badge, ExpandedStyle, Ios, MediaAttachment, MediaContent, OpenMedia, OpenOverrides, Web};
 use crate::node::{At, Decode, Rest};
 use crate::nouns::notification::{Actions, Interactive};
 use crate::source::Span;
@@ -201,7 +201,7 @@ impl Overrides for Amazon {
     }
 }
 
-impl Overrides for OpenPlatform {
+impl Overrides for OpenOverrides {
     fn shown(&self) -> Override<'_> {
         let mut shown = Override {
             alert: self.alert.as_ref(),
