@@ -4,10 +4,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use pushplan_testing::outside_ci;
+
 /// Runs the binary, and says how many seconds it took and what it said.
 pub fn run(folder: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> (f64, String) {
     let begin = Instant::now();
-    let output = Command::new(env!("CARGO_BIN_EXE_pushplan"))
+    let output = outside_ci(&mut Command::new(env!("CARGO_BIN_EXE_pushplan")))
         .args(arguments)
         .current_dir(folder)
         .envs(environment.iter().copied())

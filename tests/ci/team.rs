@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use pushplan_testing::hosts::{Host, Kind, TOKEN};
-use pushplan_testing::{Project, Ran, Service};
+use pushplan_testing::{Project, Ran, Service, outside_ci};
 use serde_json::json;
 
 /// One segment and one template.
@@ -14,38 +14,6 @@ segments:
 templates:
   winback: {push: {notification: {alert: Hello}}}
 ";
-
-/// The variables by which a command detects a CI system. The machine that runs the tests may have its own.
-const CI: [&str; 28] = [
-    "CI",
-    "GITHUB_ACTIONS",
-    "GITHUB_API_URL",
-    "GITHUB_REPOSITORY",
-    "GITHUB_TOKEN",
-    "GITHUB_REF",
-    "GITHUB_SHA",
-    "GITHUB_EVENT_PATH",
-    "GITHUB_STEP_SUMMARY",
-    "GITHUB_OUTPUT",
-    "GITHUB_EVENT_NAME",
-    "GITHUB_BASE_REF",
-    "GITHUB_WORKSPACE",
-    "GITLAB_CI",
-    "GITLAB_TOKEN",
-    "CI_API_V4_URL",
-    "CI_PROJECT_ID",
-    "CI_PROJECT_DIR",
-    "CI_MERGE_REQUEST_IID",
-    "CI_COMMIT_SHA",
-    "CI_COMMIT_BRANCH",
-    "CI_DEFAULT_BRANCH",
-    "CI_MERGE_REQUEST_EVENT_TYPE",
-    "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA",
-    "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
-    "PUSHPLAN_ORIGIN",
-    "PUSHPLAN_APP_KEY",
-    "PUSHPLAN_MASTER_SECRET",
-];
 
 pub type Env = Vec<(&'static str, String)>;
 
@@ -58,9 +26,7 @@ pub struct Team {
 /// A program that cannot detect the CI system of this test, and finds the binary on its path.
 pub fn outside(program: &str) -> Command {
     let mut command = Command::new(program);
-    CI.iter().for_each(|name| {
-        command.env_remove(name);
-    });
+    outside_ci(&mut command);
     let binary = Path::new(env!("CARGO_BIN_EXE_pushplan")).parent().expect("a folder");
     let path = std::env::var("PATH").unwrap_or_default();
     command.env("PATH", format!("{}:{path}", binary.display())).stdin(Stdio::null());

@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use pushplan_testing::{Folder, Project, Service, not_run, says};
+use pushplan_testing::{Folder, Project, Service, not_run, outside_ci, says};
 use serde_json::Value;
 
 const TWO: &str = "\
@@ -145,7 +145,7 @@ fn a_full_disk_ends_every_command_with_a_message_and_tears_nothing() {
         let mut command = Command::new("timeout");
         command.args(["--signal=INT", "20", env!("CARGO_BIN_EXE_pushplan")]).args(arguments).current_dir(disk.path());
         // A ledger in the checkout of a CI runner is refused for another reason.
-        command.env_remove("CI").env_remove("GITHUB_ACTIONS").env_remove("GITLAB_CI");
+        outside_ci(&mut command);
         command.envs(service.credentials()).stdin(Stdio::null()).output().expect("the binary runs")
     };
     assert_eq!(ended(&run(&["apply", "--yes"]), "apply"), 0);

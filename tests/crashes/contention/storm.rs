@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use pushplan_testing::{Dice, Project, Ran, Service};
+use pushplan_testing::{Dice, Project, Ran, Service, outside_ci};
 use tempfile::TempDir;
 
 use super::declared::Declared;
@@ -192,11 +192,8 @@ impl Team {
     fn command(&self, member: usize, round: u64) -> Command {
         let Member { folder, port } = &self.members[member];
         let mut command = Command::new(env!("CARGO_BIN_EXE_pushplan"));
-        command.current_dir(folder).stdin(Stdio::null());
+        outside_ci(&mut command).current_dir(folder).stdin(Stdio::null());
         command.env("GITHUB_ACTOR", format!("{member}-{round}")).env("HOSTNAME", "host");
-        for job in ["GITHUB_RUN_ID", "CI_JOB_URL", "CI", "GITHUB_ACTIONS", "GITLAB_CI"] {
-            command.env_remove(job);
-        }
         command.env("PUSHPLAN_ORIGIN", format!("http://127.0.0.1:{port}"));
         command.env("PUSHPLAN_APP_KEY", KEY).env("PUSHPLAN_MASTER_SECRET", SECRET);
         command.envs(self.place.environment.iter().map(|(name, value)| (name, value)));

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use pushplan::nouns::level::Level;
-use pushplan_testing::Folder;
+use pushplan_testing::{Folder, outside_ci};
 use serde_json::{Value, json};
 
 use crate::generated::meaning::{Meant, project};
@@ -33,8 +33,7 @@ fn pulled(world: &World) -> String {
     let env = [("PUSHPLAN_ORIGIN", origin.as_str()), ("PUSHPLAN_APP_KEY", KEY), ("PUSHPLAN_MASTER_SECRET", SECRET)];
     let run = |arguments: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_pushplan"));
-        let ran = command
-            .env_remove("CI")
+        let ran = outside_ci(&mut command)
             .args(arguments)
             .current_dir(folder.path())
             .envs(env)
