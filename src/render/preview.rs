@@ -10,7 +10,7 @@ use super::html::{page, phone};
 use super::layout::{Paint, Row, Style, Words, head, painted, paragraph, rows};
 use super::{one_line, visible};
 use crate::address::Address;
-use crate::look::{Appearance, Center, Fit, Head, cut, is_rtl, width, wrap};
+use crate::look::{Appearance, Center, Fit, HeadLine, cut, is_rtl, width, wrap};
 
 /// The messages of a resource, and their sender.
 #[derive(Debug)]
@@ -108,7 +108,7 @@ impl Preview<'_> {
         };
         let gap = " ".repeat(inner - NOW.len() - width(&app));
         lines.push(format!("{}{gap}{}", painted(&app, Paint::Strong, style), painted(NOW, Paint::Faint, style)));
-        let head = |Head { name, text, shown, .. }: &Head| {
+        let head = |HeadLine { name, text, shown, .. }: &HeadLine| {
             let paint = if *name == "title" { Paint::Strong } else { Paint::Plain };
             aligned(&one_line(shown), is_rtl(text), inner, paint, style)
         };
@@ -142,7 +142,9 @@ impl Preview<'_> {
             let words = format!("{{{{{key}}}}} has no value: recipients see the braces{unless}");
             ("unfilled", words)
         });
-        tap.chain(buttons).chain(unfilled).collect()
+        let fits = seen.fits.iter().filter(|fit| !fit.expanded.is_empty());
+        let expanded = fits.map(|fit| ("expanded", format!("on {}: {}", fit.device, fit.expanded.join(", "))));
+        expanded.chain(tap).chain(buttons).chain(unfilled).collect()
     }
 
     /// Returns rows for the facts that no screen shows, and for the Message Center message.

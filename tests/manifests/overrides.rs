@@ -256,7 +256,8 @@ fn what_a_tap_opens_is_checked_by_its_type() {
         ("open: {type: deep_link, content: 'shop://sale'}", declared, &[]),
         ("open: {type: deep_link, content: 'SHOP://sale'}", declared, &[]),
         ("open: {type: deep_link, content: 'https://x.example/sale'}", EXTENDED, &[]),
-        ("open: {type: deep_link, content: 'shop://sale'}", EXTENDED, &["MS121"]),
+        ("open: {type: deep_link, content: 'shop://sale'}", EXTENDED, &[]),
+        ("open: {type: deep_link, content: 'shop:sale'}", declared, &[]),
         ("open: {type: deep_link, content: 'shpo://sale'}", declared, &["MS121"]),
         ("open: {type: deep_link, content: sale}", declared, &["MS121"]),
         (
@@ -270,6 +271,9 @@ fn what_a_tap_opens_is_checked_by_its_type() {
         ("open: {type: deep_link, content: {body: '<p>Hi</p>'}}", EXTENDED, &["MS110"]),
         ("app_defined: {offer: 7}", EXTENDED, &[]),
         ("app_defined: {offer: 7}", DOCUMENTED, &["MS120"]),
+        ("app_defined: 7", EXTENDED, &["YM205"]),
+        ("share: Look at this", DOCUMENTED, &[]),
+        ("remove_tag: lapsed", DOCUMENTED, &[]),
     ] {
         assert_eq!(read(&actions(open), project).0, codes, "{open}");
     }
@@ -358,7 +362,8 @@ scheduled_pushes:
       notification:
         alert: The sale is on
         ios: {title: Sale, subtitle: Today only, actions: {add_tag: tapped}}
-        android: {alert: Sale today, title: Shop, summary: Until midnight}
+        android: {alert: Sale today, title: Shop, summary: Until midnight, style: {type: big_picture, big_picture: 'https://shop.example/sale.png', title: All of it}}
+        actions: {open: {type: deep_link, content: 'shop://sale'}}
 ";
 
 #[test]
@@ -375,7 +380,9 @@ fn a_preview_and_a_plan_show_each_platform() {
             "Shop",
             "Sale today",
             "Until midnight",
+            "on android: https://shop.example/sale.png, “All of it”",
             "on ios: adds the tag tapped",
+            "opens shop://sale",
         ],
     );
     project.good(&["apply", "--yes"]);
@@ -385,6 +392,14 @@ fn a_preview_and_a_plan_show_each_platform() {
     // A platform that repeats the common text changes nothing for anybody.
     project.edit("alert: Sale today", "alert: Sale now");
     says(&project.good(&["plan"]).stdout, &["android: alert changed"]);
+    project.edit("alert: Sale now", "alert: Sale today");
+    project.edit("sale.png", "shop.png");
+    says(&project.good(&["plan"]).stdout, &["android: style.big_picture changed"]);
+    project.edit("shop.png", "sale.png");
+    project.edit("shop://sale", "shop://new");
+    says(&project.good(&["plan"]).stdout, &["actions.open.content: [-shop://sale-] {+shop://new+}"]);
+    project.edit("shop://new", "shop://sale");
+    project.edit("alert: Sale today", "alert: Sale now");
     let long = "x".repeat(60);
     project.edit("title: Shop", &format!("title: {long}"));
     says(&project.good(&["plan"]).stdout, &["Android collapsed: shows all 8", "characters, title \"xxx"]);

@@ -128,12 +128,14 @@ pub struct Fit {
     pub whole: bool,
     pub characters: usize,
     /// The title, the subtitle and the summary that this screen shows.
-    pub heads: Vec<Head>,
+    pub heads: Vec<HeadLine>,
+    /// The images and the further texts of the expanded notification.
+    pub expanded: Vec<String>,
 }
 
 /// A line that a screen shows next to the text.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Head {
+pub struct HeadLine {
     /// title, subtitle or summary.
     pub name: &'static str,
     pub shown: String,
@@ -385,13 +387,14 @@ impl ShownMessage {
     pub fn new(seen: Appearance) -> Self {
         let Appearance { label, title, text, characters, fits, buttons, presses, .. } = seen;
         let Appearance { tap, platform_taps, rtl, message, unfilled, .. } = seen;
-        let head = |crate::look::Head { name, shown, whole, .. }| Head { name, shown, whole };
+        let head = |crate::look::HeadLine { name, shown, whole, .. }| HeadLine { name, shown, whole };
         let fit = |fit: crate::look::Fit| Fit {
             screen: fit.screen.clone().into_owned(),
             shown: fit.shown,
             whole: fit.whole,
             characters: fit.characters,
             heads: fit.heads.into_iter().map(head).collect(),
+            expanded: fit.expanded,
         };
         Self {
             label,

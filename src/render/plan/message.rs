@@ -1,7 +1,7 @@
 //! A message as recipients will see it, and how much of it fits on their screens.
 
 use super::PlanView;
-use crate::look::{Appearance, Fit, Head};
+use crate::look::{Appearance, Fit, HeadLine};
 use crate::plan::{Action, Change};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::Side;
@@ -56,7 +56,7 @@ fn is_cut(seen: &Appearance) -> bool {
 }
 
 /// The texts of single platforms, and the titles.
-fn heads(seen: &[Appearance]) -> Vec<(&str, &[Head])> {
+fn heads(seen: &[Appearance]) -> Vec<(&str, &[HeadLine])> {
     seen.iter().flat_map(|seen| &seen.fits).map(|fit| (fit.text.as_str(), &fit.heads[..])).collect()
 }
 

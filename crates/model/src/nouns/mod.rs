@@ -2,6 +2,7 @@
 //!
 //! Each can be read in all forms that authors and the service use, and is written in one.
 
+pub mod actions;
 pub mod audience;
 pub mod clock;
 pub mod delay;

@@ -16,7 +16,7 @@ use std::ops::{Deref, DerefMut};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-use super::notification::{Actions, Interactive};
+use super::actions::{Actions, Interactive};
 use crate::node::{At, Decode, MapEntry, Node, Reader, Rest, Tree, owner_of, shape};
 
 shape! {

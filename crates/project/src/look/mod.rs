@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 
 pub use clusters::{characters, clusters, cut, width, wrap};
 pub use direction::is_rtl;
-pub use screen::{DeviceTexts, Fit, Head, Screen, fits, screens};
+pub use screen::{DeviceTexts, Fit, HeadLine, Screen, fits, screens};
 
 use pushplan_model::kinds::{Parts, ReadableText, Sample, Template, Variable};
 use pushplan_model::node::At;
@@ -199,13 +199,21 @@ fn is_same<T>(one: Option<&T>, other: Option<&T>) -> bool {
 fn on_device(shown: &Notification, device: &DeviceType) -> DeviceTexts {
     let Effective { alert, title, subtitle, summary, interactive, .. } = shown.on(device);
     let heads = [("title", title), ("subtitle", subtitle), ("summary", summary)];
+    let own = shown.overrides().find(|(own, _)| own == device).map(|(_, own)| own);
     let web = shown.web.iter().filter(|_| *device == DeviceType::Web).flat_map(|web| web.shown().buttons);
     let buttons = interactive.into_iter().flat_map(labels).map(|(label, _)| label);
     DeviceTexts {
         text: alert.map(|alert| alert.value.clone()).unwrap_or_default(),
         heads: heads.into_iter().filter_map(|(name, text)| Some((name, text?.value.clone()))).collect(),
         buttons: buttons.chain(web.map(|(label, _)| label.value.clone())).collect(),
+        expanded: own.map(|own| expanded(&own)).unwrap_or_default(),
     }
+}
+
+/// The images and the further texts of an expanded notification.
+fn expanded(own: &Override) -> Vec<String> {
+    let images = own.pictures.iter().map(|image| image.value.clone());
+    images.chain(own.further.iter().map(|text| format!("“{}”", text.value))).collect()
 }
 
 /// A message with these values as recipients see it.

@@ -71,14 +71,16 @@ pub struct Fit {
     /// The number of visible characters as readers count them.
     pub characters: usize,
     /// The title, the subtitle and the summary, if there are any.
-    pub heads: Vec<Head>,
+    pub heads: Vec<HeadLine>,
     /// The labels of the buttons.
     pub buttons: Vec<String>,
+    /// The images and the further texts of the expanded notification.
+    pub expanded: Vec<String>,
 }
 
 /// A line next to the text: the title, the subtitle or the summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct HeadLine {
     /// `title`, `subtitle` or `summary`.
     pub name: &'static str,
     /// The whole line.
@@ -123,6 +125,7 @@ pub struct DeviceTexts {
     /// The title, the subtitle and the summary, each with its name.
     pub heads: Vec<(&'static str, String)>,
     pub buttons: Vec<String>,
+    pub expanded: Vec<String>,
 }
 
 impl Screen {
@@ -142,7 +145,7 @@ impl Screen {
 }
 
 fn fit(screen: Cow<'static, str>, device: DeviceType, texts: DeviceTexts, on: Option<&Screen>) -> Fit {
-    let DeviceTexts { text, heads, buttons } = texts;
+    let DeviceTexts { text, heads, buttons, expanded } = texts;
     let text = text.trim_end().to_owned();
     let cut = on.and_then(|screen| screen.cut(&text));
     let kept = cut.unwrap_or(&text);
@@ -151,7 +154,7 @@ fn fit(screen: Cow<'static, str>, device: DeviceType, texts: DeviceTexts, on: Op
         let text = text.trim_end().to_owned();
         let cut = on.and_then(|screen| screen.cut_head(&text)).map(|kept| format!("{kept}…"));
         let whole = cut.is_none();
-        Head { name, shown: cut.unwrap_or_else(|| text.clone()), whole, text }
+        HeadLine { name, shown: cut.unwrap_or_else(|| text.clone()), whole, text }
     };
     Fit {
         screen,
@@ -162,6 +165,7 @@ fn fit(screen: Cow<'static, str>, device: DeviceType, texts: DeviceTexts, on: Op
         shown,
         heads: heads.into_iter().map(head).collect(),
         buttons,
+        expanded,
         text,
     }
 }

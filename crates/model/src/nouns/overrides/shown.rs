@@ -2,7 +2,7 @@
 
 use super::{Amazon, Android, Badge, ExpandedStyle, Ios, MediaAttachment, MediaContent, OpenMedia, OpenOverrides, Web};
 use crate::node::{At, Decode, Rest};
-use crate::nouns::notification::{Actions, Interactive};
+use crate::nouns::actions::{Actions, Interactive};
 use crate::source::Span;
 
 /// The overrides of one platform, whichever it is. Fields that it does not have are empty.
@@ -18,7 +18,9 @@ pub struct Override<'n> {
     pub buttons: Vec<(&'n At<String>, Option<&'n Actions>)>,
     /// Further texts that a person reads.
     pub further: Vec<&'n At<String>>,
-    /// Addresses that are loaded.
+    /// Images, videos and sounds that come with it, by their addresses.
+    pub pictures: Vec<&'n At<String>>,
+    /// Further addresses that are loaded.
     pub urls: Vec<&'n At<String>>,
     /// Other texts that can contain a placeholder.
     pub values: Vec<&'n At<String>>,
@@ -50,13 +52,13 @@ impl<'n> Override<'n> {
             return;
         };
         self.further.extend([title, summary, big_text].into_iter().flatten().chain(lines.iter().flatten()));
-        self.urls.extend(big_picture);
+        self.pictures.extend(big_picture);
         self.free.push(rest);
     }
 
     fn media(&mut self, media: Option<&'n MediaAttachment>) {
         let Some(MediaAttachment { url, content, rest }) = media else { return };
-        self.urls.push(url);
+        self.pictures.push(url);
         self.free.push(rest);
         if let Some(MediaContent { title, subtitle, body, rest }) = content {
             self.further.extend([title, subtitle, body].into_iter().flatten());
@@ -214,7 +216,7 @@ impl Overrides for OpenOverrides {
             ..Override::default()
         };
         match &self.media_attachment {
-            Some(OpenMedia::Url(url)) => shown.urls.push(url),
+            Some(OpenMedia::Url(url)) => shown.pictures.push(url),
             Some(OpenMedia::Map(media)) => shown.media(Some(media)),
             None => {}
         }
@@ -246,7 +248,8 @@ impl Web {
             title: self.title.as_ref(),
             actions: self.actions.as_ref(),
             interactive: self.interactive.as_ref(),
-            urls: self.icon.iter().chain(&self.image).map(|image| &image.url).collect(),
+            pictures: self.image.iter().map(|image| &image.url).collect(),
+            urls: self.icon.iter().map(|icon| &icon.url).collect(),
             values: self.extra.values().collect(),
             free: buttons.clone().map(|button| &button.rest).collect(),
             buttons: buttons

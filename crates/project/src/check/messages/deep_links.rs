@@ -15,6 +15,9 @@ use crate::look::with_defaults;
 pub const DEEP_LINKS: Check = Check { codes: &[&codes::MS121], run: CheckScope::Each(deep_links) };
 
 fn deep_links(subject: &Subject, one: &Dissected, findings: &mut Findings) {
+    if subject.desired.deep_links.is_empty() {
+        return;
+    }
     for said in own(subject, one) {
         let actions = said.notification.into_iter().flat_map(|notification| notification.all_actions());
         for OpenAction { r#type, content } in actions.filter_map(|actions| actions.open.as_ref()) {
@@ -36,8 +39,8 @@ fn undeclared(link: &At<String>, filled: &str, declared: &[String]) -> Option<Fi
     let wrong = |message: String| Finding::new(&codes::MS121, link.span, message);
     let Some(scheme) = scheme(filled).map(str::to_ascii_lowercase) else {
         let finding = wrong(format!("the deep link `{}` has no scheme", text::short(filled, 60)));
-        let example = declared.first().map_or("shop", String::as_str);
-        return Some(finding.label("opens nothing").help(format!("write the whole link, such as {example}://sale")));
+        let help = declared.first().map(|example| format!("write the whole link, such as {example}://sale"));
+        return Some(finding.label("opens nothing").help(help.unwrap_or_default()));
     };
     if ["http", "https"].contains(&scheme.as_str()) || declared.contains(&scheme) {
         return None;
@@ -48,6 +51,6 @@ fn undeclared(link: &At<String>, filled: &str, declared: &[String]) -> Option<Fi
         .note("a link with a scheme that the app does not have opens nothing, and no error is reported");
     Some(match text::nearest(&scheme, declared.iter().map(String::as_str)) {
         Some(near) => finding.help(format!("did you mean `{near}`?")),
-        None => finding.help(format!("if the app has it, add `deep_links = [\"{shown}\"]` under `[project]`")),
+        None => finding.help(format!("if the app has it, add \"{shown}\" to `deep_links` under `[project]`")),
     })
 }
