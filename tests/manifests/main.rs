@@ -11,6 +11,7 @@ mod fmt;
 mod formats;
 mod generated;
 mod hidden_by_none;
+mod localizations;
 mod meaning;
 mod messages;
 mod overrides;

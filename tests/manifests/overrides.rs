@@ -186,7 +186,7 @@ fn manifest(platform: &str, field: &str, value: &str) -> String {
 }
 
 /// The codes that are found in a manifest, and the notification of its push as it is sent.
-fn read(text: &str, project: &str) -> (Vec<&'static str>, Value) {
+pub fn read(text: &str, project: &str) -> (Vec<&'static str>, Value) {
     let (mut sources, mut findings) = (Sources::default(), Findings::default());
     let project = ProjectFile::read(Path::new("/nowhere"), project.to_owned(), &mut sources, &mut findings);
     let input = Input { name: "m.yaml".to_owned(), from: InputSource::Bytes(text.as_bytes().to_vec()) };
@@ -201,8 +201,8 @@ fn read(text: &str, project: &str) -> (Vec<&'static str>, Value) {
     (manifests.findings.iter().chain(&found).map(|finding| finding.code.name).collect(), sent)
 }
 
-const EXTENDED: &str = "[targets.local]\n";
-const DOCUMENTED: &str = "[targets.local]\napi = \"documented\"\n";
+pub const EXTENDED: &str = "[targets.local]\n";
+pub const DOCUMENTED: &str = "[targets.local]\napi = \"documented\"\n";
 
 #[test]
 fn every_field_takes_its_values_and_refuses_others() {
@@ -391,7 +391,7 @@ fn a_preview_and_a_plan_show_each_platform() {
     project.edit("title: Our shop", "title: Shop");
     // A platform that repeats the common text changes nothing for anybody.
     project.edit("alert: Sale today", "alert: Sale now");
-    says(&project.good(&["plan"]).stdout, &["android: alert changed"]);
+    says(&project.good(&["plan"]).stdout, &["android: text changed"]);
     project.edit("alert: Sale now", "alert: Sale today");
     project.edit("sale.png", "shop.png");
     says(&project.good(&["plan"]).stdout, &["android: style.big_picture changed"]);

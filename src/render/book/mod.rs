@@ -30,6 +30,7 @@ written! {
     "tutorial/pull-request.md",
     "how-to/manifests.md",
     "how-to/platforms.md",
+    "how-to/localizations.md",
     "how-to/targets.md",
     "how-to/ledgers.md",
     "how-to/adopt.md",

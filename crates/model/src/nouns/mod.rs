@@ -9,6 +9,7 @@ pub mod delay;
 pub mod device;
 pub mod field_path;
 pub mod level;
+pub mod localization;
 pub mod many;
 pub mod message;
 pub mod notification;

@@ -131,6 +131,8 @@ pub(crate) static CHECKS: &[Check] = &[
     messages::OVERRIDES,
     messages::LEVEL,
     messages::DEEP_LINKS,
+    messages::LOCALES,
+    messages::LOCALIZED,
     messages::LENGTH,
     messages::CONTROLS,
     messages::BUTTONS,

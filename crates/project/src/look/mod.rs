@@ -17,6 +17,7 @@ pub use screen::{DeviceTexts, Fit, HeadLine, Screen, fits, screens};
 use pushplan_model::kinds::{Parts, ReadableText, Sample, Template, Variable};
 use pushplan_model::node::At;
 use pushplan_model::nouns::device::{DeviceType, DeviceTypes};
+use pushplan_model::nouns::localization::Localization;
 use pushplan_model::nouns::many::Set;
 use pushplan_model::nouns::message::Message;
 use pushplan_model::nouns::notification::{
@@ -124,10 +125,14 @@ pub fn as_written<'d>(parts: &Parts<'d>, desired: &'d Desired) -> Vec<Spoken<'d>
             // A message next to the template's name belongs to the push.
             template.push.message.as_ref().is_none_or(|from| from.span != message.span)
         });
+        let from = template.push.localizations.first().map(|first| first.span);
+        let is_own = push.localizations.first().is_some_and(|first| Some(first.span) != from);
+        let localizations = if is_own { &push.localizations } else { &template.push.localizations };
         Some(Spoken {
             said: ReadableText {
                 notification: Some(&template.push.notification),
                 message: message.or(template.push.message.as_ref()),
+                localizations,
                 variables: Some(template.variables.as_deref().unwrap_or(&[])),
                 ..one.said
             },
@@ -138,6 +143,9 @@ pub fn as_written<'d>(parts: &Parts<'d>, desired: &'d Desired) -> Vec<Spoken<'d>
     own.map(|one| if one.said.borrowed { written(&one).unwrap_or(one) } else { one }).collect()
 }
 
+/// The label of the common content next to localizations.
+const COMMON: &str = "default";
+
 /// The messages of a resource as recipients see them. `sample` has values for the open variables; given values are
 /// kept.
 pub fn all(spoken: &[Spoken], each: &str, sample: Option<(&str, &Values)>) -> Vec<Appearance> {
@@ -145,17 +153,20 @@ pub fn all(spoken: &[Spoken], each: &str, sample: Option<(&str, &Values)>) -> Ve
     let shown = |(at, Spoken { said, values }): (usize, &Spoken)| {
         let part = several.then(|| format!("{each} {}", at + 1));
         let name = sample.map(|(name, _)| name.to_owned());
-        let label = match (part, name) {
-            (Some(part), Some(name)) => Some(format!("{part}, {name}")),
-            (part, name) => part.or(name),
-        };
         let mut values = values.clone();
         for (key, value) in sample.iter().flat_map(|(_, given)| given.iter()) {
             values.entry(key.clone()).or_insert_with(|| value.clone());
         }
-        Appearance { label, ..seen(said, &values) }
+        let is_localized = !said.localizations.is_empty();
+        let one = |(own, said): (Option<&At<Localization>>, ReadableText)| {
+            let locale = own.map(|own| own.locale()).or(is_localized.then(|| COMMON.to_owned()));
+            let words = [part.clone(), name.clone(), locale];
+            let label = words.into_iter().flatten().reduce(|label, more| format!("{label}, {more}"));
+            Appearance { label, ..seen(&said, &values) }
+        };
+        said.on_devices().map(one).collect::<Vec<_>>()
     };
-    spoken.iter().enumerate().map(shown).collect()
+    spoken.iter().enumerate().flat_map(shown).collect()
 }
 
 /// A text with these values, and with defaults for the others: notification and message.

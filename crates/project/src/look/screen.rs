@@ -176,7 +176,7 @@ pub fn fits(on: &dyn Fn(&DeviceType) -> DeviceTexts, devices: Option<&DeviceType
     let known =
         screens(devices).map(|screen| fit(screen.name.into(), screen.device.clone(), on(&screen.device), Some(screen)));
     let mut fits: Vec<Fit> = known.collect();
-    let named = devices.into_iter().flat_map(|devices| devices.named()).map(|device| &device.value);
+    let named = devices.into_iter().flat_map(DeviceTypes::named).map(|device| &device.value);
     let own = own.iter().filter(|device| devices.is_none_or(|devices| devices.includes(device)));
     let others: Vec<&DeviceType> = if fits.is_empty() { named.chain(own).collect() } else { own.collect() };
     let screen = |device: &DeviceType| match device {

@@ -61,11 +61,14 @@ impl Book {
         Self { roots: vec![schema] }
     }
 
-    /// Creates a book for the notifications of all kinds. Its paths begin with `notification`.
-    pub fn notification() -> Self {
-        let fields = schema::fields();
-        let own = serde_json::json!({ "$ref": "#/definitions/Notification" });
-        Self::of(serde_json::json!({ "properties": { "notification": own }, "definitions": fields["definitions"] }))
+    /// Creates a book for the content that several kinds have. Its paths begin with `notification` or `localizations`.
+    pub fn content() -> Self {
+        let properties = serde_json::json!({
+            "notification": { "$ref": "#/definitions/Notification" },
+            "localizations": { "type": "array", "items": { "$ref": "#/definitions/Localization" } },
+        });
+        let definitions = &schema::fields()["definitions"];
+        Self::of(serde_json::json!({ "properties": properties, "definitions": definitions }))
     }
 
     /// The project file as a whole.

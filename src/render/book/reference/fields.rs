@@ -11,9 +11,10 @@ use crate::manifest::fields::{Book, Field, SchemaField};
 const LONGEST: usize = 170;
 /// The name of device tests.
 const TESTS: &str = "*.test.yaml";
-/// The fields of several kinds that are described once: `lifecycle` on one page, and `notification` on its own pages.
-const SHARED: [&str; 2] = ["lifecycle", NOTIFICATION];
+/// The fields of several kinds that are described once, on their own pages.
+const SHARED: [&str; 3] = ["lifecycle", NOTIFICATION, LOCALIZATIONS];
 const NOTIFICATION: &str = "notification";
+const LOCALIZATIONS: &str = "localizations";
 /// Places that have all fields of another place, which lists them, and the address of that place from another page.
 const REPEATING: [(&str, &str, &str); 4] = [
     ("groups", "targets", "pushplan-toml.md#targets"),
@@ -62,6 +63,7 @@ pub(super) fn kinds(example: fn(&str) -> Option<String>) -> Vec<Chapter> {
     for (key, path, whose) in [
         ("lifecycle", "segments.lifecycle", " of any resource"),
         (NOTIFICATION, "templates.push.notification", " of any push"),
+        (LOCALIZATIONS, "templates.push.localizations", " of any push"),
         ("defaults", "defaults", ""),
         ("overlays", "overlays", ""),
     ] {
@@ -76,9 +78,10 @@ pub(super) fn kinds(example: fn(&str) -> Option<String>) -> Vec<Chapter> {
         section(&book, place, &mut Vec::new()).body(&mut text, &|_| None);
         Chapter::new(1, "lifecycle", "reference/kinds/lifecycle.md", text)
     }));
-    let notifications = Book::notification();
-    let place = notifications.find(NOTIFICATION);
-    pages.extend(place.map(|place| chapters(&notifications, place, "kinds/", 1)).unwrap_or_default());
+    let content = Book::content();
+    for field in [NOTIFICATION, LOCALIZATIONS] {
+        pages.extend(content.find(field).map(|place| chapters(&content, place, "kinds/", 1)).unwrap_or_default());
+    }
     pages.insert(0, Chapter::new(0, "Kinds", "reference/kinds.md", index));
     pages
 }

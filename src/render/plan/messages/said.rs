@@ -64,8 +64,8 @@ fn changed_field(field: &FieldChange) -> Vec<Piece> {
         }
     }
     let whole = |text: &str| short(&crate::render::one_line(text.trim()), TEXT);
-    let name = match field.of_platform() {
-        Some((platform, name)) => format!("{platform} {name}"),
+    let name = match field.place() {
+        Some((of, name)) => format!("{of} {name}"),
         None => path.clone(),
     };
     let mut pieces = vec![Piece::Same(format!("; {name}: "))];

@@ -4,6 +4,7 @@ use pushplan_model::nouns::notification::is_override;
 use pushplan_model::text::{quoted_short, short};
 use pushplan_project::timing::words;
 
+use super::sides::LOCALIZATIONS;
 use super::{FieldChange, MessageChange, MessageFate};
 
 /// The number of characters of a text in a sentence.
@@ -14,9 +15,29 @@ const DEVICE: usize = 80;
 const BEFORE: usize = 20;
 
 impl FieldChange {
-    /// The platform whose override it is, and the rest of its path: `android` and `title`.
-    pub fn of_platform(&self) -> Option<(&str, &str)> {
-        self.path.split_once('.').filter(|(platform, _)| is_override(platform))
+    /// The locale and the platform that it is for, and its name: `de, android` and `title`. None if it is for all.
+    pub fn place(&self) -> Option<(String, &str)> {
+        let mut of = Vec::new();
+        let mut name = self.path.as_str();
+        let below = name.strip_prefix(LOCALIZATIONS).and_then(|below| below.strip_prefix('.'));
+        if let Some((locale, rest)) = below.and_then(|below| below.split_once('.')) {
+            of.push(locale);
+            name = rest.strip_prefix("notification.").unwrap_or(rest);
+        }
+        if let Some((platform, rest)) = name.split_once('.').filter(|(platform, _)| is_override(platform)) {
+            of.push(platform);
+            name = rest;
+        }
+        (!of.is_empty()).then(|| (of.join(", "), if name == "alert" { "text" } else { name }))
+    }
+
+    /// `changed`, `added` or `removed`.
+    fn fate(&self) -> &'static str {
+        match (&self.old, &self.new) {
+            (None, _) => "added",
+            (_, None) => "removed",
+            _ => "changed",
+        }
     }
 }
 
@@ -37,8 +58,10 @@ impl MessageChange {
         let (old, new) = (self.text.old.as_deref()?, self.text.new.as_deref()?);
         if old == new {
             let [field] = &self.text.fields[..] else { return None };
-            return Some(match field.of_platform() {
-                Some((platform, name)) => format!("{}: {} changed", short(platform, TEXT), short(name, TEXT)),
+            return Some(match field.place() {
+                Some((of, name)) => {
+                    format!("content ({}: {} {})", short(&of, TEXT), short(name, TEXT), field.fate())
+                }
                 None => format!("field {}", short(&field.path, TEXT)),
             });
         }

@@ -4,6 +4,7 @@ use pushplan_model::kinds::{Parts, ReadableText, Role, Spec};
 use pushplan_model::node::At;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::device::DeviceTypes;
+use pushplan_model::nouns::localization::Localization;
 use pushplan_model::nouns::notification::is_override;
 use pushplan_model::nouns::split::Split;
 use pushplan_project::look::{self, Values};
@@ -89,14 +90,31 @@ impl Messages {
 
 /// The content of a message.
 fn content(said: &ReadableText) -> Value {
-    let ReadableText { notification, message, variables: _, devices: _, borrowed: _, campaigns, rest } = said;
+    let ReadableText { notification, message, localizations, campaigns, rest, .. } = said;
     let notification = notification.map(|part| serde_json::to_value(&part.value).map(effective));
     let message = message.map(|part| serde_json::to_value(&part.value));
+    let localized = localizations.iter().map(|own| Some((own.locale(), localization(&own.value)?)));
+    let localized = (!localizations.is_empty()).then(|| Ok(Value::Object(localized.flatten().collect())));
     let campaigns = campaigns.map(serde_json::to_value);
     let rest = rest.map(serde_json::to_value);
-    let parts = [("notification", notification), ("message", message), ("campaigns", campaigns), ("rest", rest)];
+    let parts = [("notification", notification), ("message", message), (LOCALIZATIONS, localized)];
+    let parts = parts.into_iter().chain([("campaigns", campaigns), ("rest", rest)]);
     let parts = parts.into_iter().filter_map(|(name, part)| Some((name.to_owned(), part?.ok()?)));
     Value::Object(parts.collect())
+}
+
+/// The field with the content for each locale.
+pub(super) const LOCALIZATIONS: &str = "localizations";
+
+/// The content for one locale, without the locale.
+fn localization(own: &Localization) -> Option<Value> {
+    let mut content = serde_json::to_value(own).ok()?;
+    let fields = content.as_object_mut()?;
+    fields.retain(|key, _| !["language", "country"].contains(&key.as_str()));
+    if let Some(notification) = fields.get_mut("notification") {
+        *notification = effective(notification.take());
+    }
+    Some(content)
 }
 
 /// Removes the texts of single platforms that equal the common one: they change nothing for anybody.

@@ -12,14 +12,16 @@ fn level(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     if !subject.is_documented() {
         return;
     }
+    let report = |what: &str, at| {
+        Finding::new(&codes::MS120, at, format!("{what} cannot be sent to this target"))
+            .label("not part of the contract")
+            .note("the API level of the target is `documented`")
+            .help("remove it, or set `api = \"extended\"` if the service supports it")
+    };
     for said in own(subject, one) {
+        findings.extend(said.localizations.first().map(|first| report("`localizations`", first.span)));
         for (what, at) in said.notification.into_iter().flat_map(|notification| notification.extended()) {
-            findings.push(
-                Finding::new(&codes::MS120, at, format!("{what} cannot be sent to this target"))
-                    .label("not part of the contract")
-                    .note("the API level of the target is `documented`")
-                    .help("remove it, or set `api = \"extended\"` if the service supports it"),
-            );
+            findings.push(report(&what, at));
         }
     }
 }
