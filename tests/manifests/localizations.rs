@@ -38,7 +38,7 @@ fn locales_and_texts_are_checked() {
         ("        - {language: de, notification: {alert: A, web: {title: B}}}\n", &["MS111"]),
         ("        - {language: de, notification: {alert: '{{NAME}}'}}\n", &["MS101"]),
         ("        - {language: de, notification: {alert: A, actions: {open: {type: url, content: x}}}}\n", &["MS110"]),
-        ("        - {langauge: de, notification: {alert: Servus}}\n", &["YM201"]),
+        ("        - {langauge: de, notification: {alert: Servus}}\n", &["YM201", "MS122"]),
         ("        - de\n", &["YM205"]),
     ] {
         assert_eq!(read(&manifest(localizations), EXTENDED).0, codes, "{localizations}");

@@ -31,14 +31,12 @@ fn locales_of(subject: &Subject, one: &Dissected, findings: &mut Findings) {
             findings.extend(unknown.map(locales::country));
             let at = language.as_ref().or(country.as_ref()).map_or(own.span, |code| code.span);
             let locale = own.locale();
-            // A misspelled key has a finding of its own.
-            let is_misspelled = own.rest.0.keys().any(|key| text::nearest(key, ["language", "country"]).is_some());
             if locale.is_empty() {
-                findings.extend((!is_misspelled).then(|| {
+                findings.push(
                     Finding::new(&codes::MS122, at, "a localization without a language and a country")
                         .label("no device gets it")
-                        .help("add `language: de`, `country: AT`, or both")
-                }));
+                        .help("add `language: de`, `country: AT`, or both"),
+                );
             } else if let Some(first) = firsts.get(&locale) {
                 findings.push(
                     Finding::new(&codes::MS122, at, format!("two localizations for `{}`", text::short(&locale, 40)))
