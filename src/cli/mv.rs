@@ -288,7 +288,7 @@ impl Mv {
         let say = |words: String| context.out.print(&one_line(&words));
         if self.in_git {
             say("No ledger was changed: with `lifecycle.renamed_from`, the next apply of each target renames its \
-                entry. Remove the line after that."
+                entry. Remove that line once every target has been applied."
                 .to_owned());
             return Ok(Exit::Done);
         }

@@ -93,11 +93,11 @@ impl Preview {
         let mut seen = match &self.preview {
             Some(name) => {
                 let values = samples.get(name).ok_or_else(|| no_sample(address, name, &samples))?;
-                look::all(&spoken, parts.each, Some((name, values)))
+                look::all(&spoken, &|at| parts.label(at), Some((name, values)))
             }
             None if !set.is_empty() => {
                 let told: Vec<String> = set.iter().map(|(key, value)| format!("{key}={value}")).collect();
-                look::all(&spoken, parts.each, Some((&format!("with {}", told.join(", ")), &set)))
+                look::all(&spoken, &|at| parts.label(at), Some((&format!("with {}", told.join(", ")), &set)))
             }
             None => with_samples(&spoken, parts, &samples),
         };
@@ -134,10 +134,10 @@ impl Preview {
 /// A message with its defaults, then with each sample. For a message from a template, samples that change nothing are
 /// left out.
 fn with_samples(spoken: &[Spoken], parts: &Parts, samples: &BTreeMap<String, Values>) -> Vec<Appearance> {
-    let plain = look::all(spoken, parts.each, None);
+    let plain = look::all(spoken, &|at| parts.label(at), None);
     let mut all = plain.clone();
     for (name, values) in samples {
-        let seen = look::all(spoken, parts.each, Some((name, values))).into_iter().zip(&plain);
+        let seen = look::all(spoken, &|at| parts.label(at), Some((name, values))).into_iter().zip(&plain);
         let own = !parts.previews.is_empty();
         let tells = |seen: &Appearance, plain: &Appearance| {
             own || Appearance { label: plain.label.clone(), ..seen.clone() } != *plain

@@ -9,7 +9,7 @@ use crate::address::Address;
 use crate::kinds::remote::segments;
 use crate::kinds::{self, Parts, Resource, Segment, TagGroup, Template};
 use crate::manifest::Desired;
-use crate::nouns::audience::Selector;
+use crate::nouns::audience::{Selector, Tag};
 use crate::plan::{Action, Plan};
 
 /// Resources and the references between them.
@@ -42,7 +42,8 @@ impl Graph {
         graph.close()
     }
 
-    /// The graph of the manifests: the segments, templates and tag groups that each resource names.
+    /// The graph of the manifests: the segments, templates, tags and tag groups that each resource names, also in its
+    /// trigger.
     pub fn of_desired(desired: &Desired) -> Self {
         let mut graph = Self::default();
         for (address, declared) in &desired.resources {
@@ -53,13 +54,15 @@ impl Graph {
             for audience in &parts.audiences {
                 named.extend(audience.selector.segments().into_iter().map(|key| Address::new(Segment::KEY, key.value)));
                 audience.selector.walk(&mut |selector| {
-                    if let Selector::Tag(tag) = &selector.value {
-                        named.extend(tag.group.iter().map(|group| Address::new(TagGroup::KEY, group.value.clone())));
+                    if let Selector::Tag(Tag { tag, group }) = &selector.value {
+                        named.push(tag_address(tag.as_str(), group.as_ref().map(|group| group.as_str())));
                     }
                 });
             }
             let templates = parts.pushes.iter().filter_map(|push| push.template.as_ref());
             named.extend(templates.map(|name| Address::new(Template::KEY, name.0.clone())));
+            let triggers = parts.triggers.iter().filter_map(|trigger| trigger.tag());
+            named.extend(triggers.map(|one| tag_address(one.tag, one.group)));
             graph.edges.extend(named.into_iter().map(|other| (address.clone(), other)));
         }
         graph.close()
@@ -117,6 +120,14 @@ impl Graph {
             }
         }
         out
+    }
+}
+
+/// The resource that declares a tag.
+fn tag_address(tag: &str, group: Option<&str>) -> Address {
+    match group {
+        Some(group) => Address::new(TagGroup::KEY, group),
+        None => Address::new(kinds::LegacyTag::KEY, tag),
     }
 }
 

@@ -152,7 +152,7 @@ impl Preview<'_> {
         let mut found: Vec<Row> =
             self.told(seen).iter().map(|(name, words)| Row::new(name, Words::new(words))).collect();
         if let Some(Center { title, text }) = &seen.message {
-            let row = Row::new("message", Words::default().paint(title, Paint::Strong));
+            let row = Row::new("message", Words::new("title: ").paint(title, Paint::Strong));
             found.push(text.lines().fold(row, |row, line| row.line(Words::new(line))));
         }
         found

@@ -397,7 +397,7 @@ fn a_preview_and_a_plan_show_each_platform() {
     says(&project.good(&["plan"]).stdout, &["android: style.big_picture changed"]);
     project.edit("shop.png", "sale.png");
     project.edit("shop://sale", "shop://new");
-    says(&project.good(&["plan"]).stdout, &["actions.open.content: [-shop://sale-] {+shop://new+}"]);
+    says(&project.good(&["plan"]).stdout, &["link: [-shop://sale-] {+shop://new+}"]);
     project.edit("shop://new", "shop://sale");
     project.edit("alert: Sale today", "alert: Sale now");
     let long = "x".repeat(60);

@@ -81,7 +81,7 @@ templates/winback                                                               
 
   tap        opens https://example.com/sale and adds the tag seen-sale
   button     “Remind me later” adds the tag remind-me
-  message    The sale
+  message    title: The sale
              Sale
              Dear there
 "
@@ -172,6 +172,13 @@ fn pipelines_and_experiments_show_each_of_their_messages() {
     let experiment = done(folder.run(&["preview", "experiments/words"]));
     assert!(experiment.contains("\nvariant 1\n") && experiment.contains("\nvariant 2\n"), "{experiment}");
     assert!(experiment.contains("│ Two ") && !experiment.contains("Android"), "{experiment}");
+    let named = CAMPAIGN.replace("words:\n", "words:\n    control: 0.2\n");
+    let named = named
+        .replace("- {push: {notification: {alert: One", "- {name: Short, weight: 3, push: {notification: {alert: One");
+    let folder = project(&format!("{WINBACK}{named}"));
+    let experiment = done(folder.run(&["preview", "experiments/words"]));
+    assert!(experiment.contains("\nvariant 1 “Short”, to 60 % of the audience\n"), "{experiment}");
+    assert!(experiment.contains("\nvariant 2, to 20 % of the audience\n"), "{experiment}");
 }
 
 #[test]

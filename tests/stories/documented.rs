@@ -403,6 +403,34 @@ fn a_push_that_moves_away_from_a_segment_is_compared_with_the_version_that_it_st
     assert!(plan.contains("refers to  an earlier version of segments/east"), "{plan}");
 }
 
+/// An excluded push still goes to the earlier version of its segment, and to a new channel that is in it.
+#[test]
+fn an_excluded_push_that_refers_to_an_earlier_version_names_the_channel_that_joins() {
+    let till = "\
+open_channels:
+  till: {opt_in: true, open: {open_platform_name: pos}, address: till, tags: [TAG]}
+";
+    let first = format!(
+        "segments:\n  east: {{display_name: East, criteria: {{tag: a}}}}\nscheduled_pushes:\n{}",
+        push("p1", "{segment: east}").replace("[ios]", "[ios, \"open::pos\"]")
+    );
+    let second = first.replace("{tag: a}", "{tag: b}");
+    let named = |tag: &str, arguments: &[&str]| {
+        let project = Project::documented(&first);
+        let _service = project.serve();
+        project.good(&["apply", "--yes"]);
+        project.write(&second);
+        project.good(&["apply", "--yes", "--allow-manual"]);
+        project.write(&format!("{second}{}", till.replace("TAG", tag)));
+        let plan = project.run(&[&["plan", "--only", "open_channels/till"], arguments].concat());
+        let plan: Value = serde_json::from_str(&plan.stdout).unwrap_or_else(|_| panic!("{plan}"));
+        let messages = plan["messages"].as_array().expect("messages");
+        messages.iter().map(|it| format!("{} {}", it["address"], it["class"]).replace('"', "")).collect::<Vec<_>>()
+    };
+    assert_eq!(named("a", &["--format", "json"]), ["scheduled_pushes/p1 more"]);
+    assert_eq!(named("b", &["--format", "json"]), [""; 0], "the current version is not that of the push");
+}
+
 #[test]
 fn of_several_earlier_versions_each_push_has_its_own() {
     let first = format!(

@@ -30,7 +30,7 @@ fn a_change_on_the_service_is_named_and_put_back() {
             "UTC), not in your files:",
             "who        - tag theirs",
             "+ tag lapsed",
-            "effect     when put back, different: some join, such as a device with the tag lapsed",
+            "effect     after this is put back, different: some join, such as a device with the tag lapsed",
             "to keep    pushplan pull segments/lapsed",
             "This plan puts it back.",
             "Plan: 1 to update, 1 unchanged. 1 reverts a change made in the dashboard.",

@@ -142,9 +142,9 @@ fn a_plan_shows_the_split_and_the_devices_of_each_variant() {
     says(
         &shown,
         &[
-            "experiments/words shows 2 variants to 40 % of its devices, before to 50 %.",
+            "experiments/words shows 2 variants each to 40 % of its devices (until now 50 %).",
             "FEWER",
-            "to the same people, to 40 % of them, before to 50 %",
+            "to the same people, to 40 % of them (until now 50 %)",
             "50 % / 50 % → 40 % / 40 % / 20 % nobody",
             "about 8 → 6 of 15 devices",
         ],
@@ -154,8 +154,8 @@ fn a_plan_shows_the_split_and_the_devices_of_each_variant() {
     says(
         &shown,
         &[
-            "experiments/words shows variant 1 to 75 % of its devices, before to 50 %.",
-            "It shows variant 2 to 25 % of its devices, before to 50 %.",
+            "experiments/words shows variant 1 to 75 % of its devices (until now 50 %).",
+            "It shows variant 2 to 25 % of its devices (until now 50 %).",
             "50 % / 50 % → 75 % / 25 %",
         ],
     );

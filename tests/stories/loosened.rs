@@ -161,7 +161,7 @@ fn drift_that_a_change_allows_to_be_reverted_is_named() {
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
         says(
             &told,
-            &["1 guard was loosened and lets through templates/hello.", "undone; that lets through templates/hello"],
+            &["1 guard was loosened, with an effect on templates/hello.", "undone; this affects templates/hello"],
         );
     }
     // A user who passes the stricter setting is still refused.
@@ -182,7 +182,7 @@ fn a_protection_that_is_lifted_holds_until_that_is_applied() {
     let told = project.refused(&[]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     says(&told, &["Apply refuses this plan: segments/a is protected and would be deleted or replaced"]);
     says(&told, &["protect is now false: it can be deleted; this takes effect after this apply"]);
-    assert!(!told.contains("lets through"), "{told}");
+    assert!(!told.contains("this affects"), "{told}");
     let plan = project.refused(&["--format", "json"]).stdout;
     assert_eq!(through(&plan), json!([["lifecycle.protect", []]]));
     assert_eq!(project.run(&["apply", "--yes"]).code, 7);
@@ -209,7 +209,7 @@ fn what_a_change_allows_to_be_pruned_is_named() {
     for format in ["text", "markdown", "html"] {
         let told = project.good(&["plan", "--format", format]).stdout;
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
-        says(&told, &["1 guard was loosened and lets through segments/legacy and segments/other."]);
+        says(&told, &["1 guard was loosened, with an effect on segments/legacy and segments/other."]);
     }
     project.good(&["apply", "--yes"]);
     assert_eq!(service.segments(), ["a"]);

@@ -1,6 +1,7 @@
 //! Stories of users with the real binary.
 #![cfg(unix)]
 
+mod alternatives;
 mod api;
 mod bare;
 mod believed;
@@ -59,3 +60,4 @@ mod triggered;
 mod unaltered;
 mod unmanaged;
 mod unread;
+mod warned;

@@ -297,7 +297,13 @@ fn a_pending_push_that_is_edited_into_the_past_keeps_its_time() {
     project.edit("2035-01-22", "2024-01-22");
     let ran = project.refused(&[]);
     let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    says(&said, &["has passed: the service keeps its own time", "give it a later time, or remove it to cancel it"]);
+    says(
+        &said,
+        &[
+            "has passed: on the service it keeps the time of the last apply",
+            "give it a later time, or remove it to cancel it",
+        ],
+    );
     assert!(!said.contains("will not be made"), "{ran}");
     assert_eq!(project.run(&["apply", "--yes"]).code, 7);
     assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);

@@ -84,7 +84,7 @@ fn what_looks_like_a_rename_is_asked_about() {
     says(
         &ran.stdout,
         &[
-            "is this a rename? segments/new has the same content and shows how to declare it",
+            "is this a rename? segments/new has the same content; its block shows how to declare",
             "is this a rename? segments/old has the same content, is no longer in your files",
             "if so, add this below `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
             "or rename it in the ledger now: pushplan mv segments/old segments/new",
@@ -247,7 +247,7 @@ fn what_says_the_same_as_what_has_gone_out_is_asked_about() {
         "is this a rename? scheduled_pushes/old has the same content, its time has passed, and it is no longer in your files",
         "if so, add this below `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
         "if not, recipients may get the same message twice",
-        "is this a rename? scheduled_pushes/new has the same content and shows how to declare it",
+        "is this a rename? scheduled_pushes/new has the same content; its block shows how to declare",
     ];
     let said = |ran: &Ran| ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let ran = project.refused(&[]);

@@ -192,7 +192,7 @@ tag_groups:
             "named_users:\n  ann: {channels: [{channel_id: phone-1, device_type: ios}]}\ntag_groups:",
             // The channel may be one of cleo's, and then it loses her tag.
             &["more scheduled_pushes/news News > News", "more scheduled_pushes/ann Hello > Hello"],
-            "because named_users/ann adds the channel phone-1",
+            "because named_users/ann gets the channel phone-1",
         ),
     ];
     for (old, new, expected, because) in edits {
@@ -253,7 +253,7 @@ tag_groups:
     let ran = project.good(&["plan", "--format", "json"]);
     // One of the other channels may still belong to this user.
     assert_eq!(messages(&ran), ["different scheduled_pushes/user Hello > Hello"]);
-    says(&project.good(&["plan"]).stdout, &["because named_users/u55 adds the channel phone-55"]);
+    says(&project.good(&["plan"]).stdout, &["because named_users/u55 gets the channel phone-55"]);
 }
 
 /// A number of pushes at ten o'clock, one on each day, to one tag.

@@ -38,6 +38,7 @@ pub use fields::ignoring;
 pub use gap::{found_in_gap, may_be_replaced};
 pub use renames::moves;
 pub(crate) use situation::Situation;
+pub(crate) use units::place_at;
 pub use units::{Unit, by_key, digest, taken, units};
 
 /// The result of the comparison for one address.

@@ -20,7 +20,7 @@ use crate::plan::{Action, Change, Moved, Plan, Reason};
 
 pub use everybody::Segments;
 pub use let_through::let_through;
-pub use loosened::{loosened, remembered, usual};
+pub use loosened::{SettingsPlaces, loosened, remembered, usual};
 
 /// The default of `max_deletes`.
 pub(crate) const MAX_DELETES: usize = 5;

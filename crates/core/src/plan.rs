@@ -34,8 +34,8 @@ use serde::{Deserialize, Serialize};
 
 pub use about::About;
 pub use annotations::{
-    Annotation, Annotations, FilledVariable, Loosened, NotPromoted, NothingDeclared, QuietMessage, TightenedQuiet,
-    Unmanaged, Why, WrittenValue,
+    Annotation, Annotations, DeclarationWarning, FilledVariable, Loosened, NotPromoted, NothingDeclared, QuietMessage,
+    TightenedQuiet, Unmanaged, Why, WrittenValue,
 };
 pub use approval::{Approval, Approved, Difference, moved};
 pub use basis::Basis;

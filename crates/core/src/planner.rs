@@ -19,7 +19,7 @@ use pushplan_project::check::SoftenedFinding;
 
 use crate::arrange::{arrange, choose};
 use crate::compare::{self, Situation, Unit, compare};
-use crate::guard;
+use crate::guard::{self, SettingsPlaces};
 use crate::live::{Live, LiveState};
 use crate::plan::{
     About, Action, Aim, Annotation, Annotations, Basis, Change, Choice, DeclaredAt, NothingDeclared, Plan,
@@ -84,10 +84,9 @@ pub struct Rules<'r> {
     pub descent: Option<Descent>,
     /// Whether files that do not contain the last apply may become the last applied ones.
     pub allow_older: bool,
-    /// The safety settings of the files, and the position of the target's settings. Without them, the review leaves
-    /// safety settings out.
+    /// The safety settings of the files, and their positions. Without them, the review leaves safety settings out.
     pub safeguards: Option<&'r Safeguards>,
-    pub settings_at: Option<&'r DeclaredAt>,
+    pub settings_at: Option<&'r SettingsPlaces>,
     /// The findings that these settings turned off or made warnings. `None` if they are unknown.
     pub softened: Option<&'r BTreeSet<SoftenedFinding>>,
     /// Positions of resources that are applied in parts.
@@ -199,6 +198,7 @@ pub fn plan(aligned: &Aligned, live: &Live, rules: &Rules, now: Timestamp) -> Re
     left_out.extend(addresses.filter(|one| rules.under_way.contains(one)).cloned());
     let mut told = rules.told.clone();
     annotate(&mut told, &changes, units, ledger, live, rules.composites);
+    refer_to_earlier(&mut told, ledger, &left.untouched);
     unmanaged::tell(&mut told, live, &others, &changes, &rules.ignored);
     told.home = Some(rules.home.clone()).filter(Home::is_known);
     told.other_home = ledger.home.clone().filter(|home| home.is_other(&rules.home));
@@ -256,6 +256,7 @@ pub fn annotate(
         let mut declared = units.get(&change.address).map(|unit| unit.aside.clone()).unwrap_or_default();
         if change.action == Action::Keep {
             declared.written.clear();
+            declared.warnings.clear();
         }
         let found = change.id.as_deref().and_then(|id| live.listed.get(&*change.address.kind)?.get(id));
         let old_zone = ledger.owned.get(&change.address).and_then(|owned| owned.zone.clone());
@@ -274,6 +275,29 @@ pub fn annotate(
     }
     for (address, place) in composites {
         of.entry(address.clone()).or_default().place = Some(place.clone());
+    }
+}
+
+/// Adds the earlier versions of segments to which excluded resources still refer.
+fn refer_to_earlier(told: &mut Annotations, ledger: &Ledger, untouched: &BTreeSet<Address>) {
+    if ledger.retired.is_empty() {
+        return;
+    }
+    let version = |id: &str| ledger.retired.iter().find(|old| old.id == *id);
+    let mut open: Vec<&String> = Vec::new();
+    for (address, owned) in untouched.iter().filter_map(|address| Some((address, ledger.owned.get(address)?))) {
+        let refs = owned.refs.iter().filter(|(_, id)| version(id).is_some());
+        let earlier: BTreeMap<String, String> = refs.clone().map(|(key, id)| (key.clone(), id.clone())).collect();
+        open.extend(refs.map(|(_, id)| id));
+        if !earlier.is_empty() {
+            told.of.entry(address.clone()).or_default().earlier = earlier;
+        }
+    }
+    while let Some(id) = open.pop() {
+        if let Some(old) = version(id).filter(|old| !told.earlier.contains(old)) {
+            told.earlier.push(old.clone());
+            open.extend(old.refs.values());
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use super::facts::{
 use super::{NextSteps, PlanView, requests, words};
 use crate::kinds;
 use crate::nouns::split::Split;
-use crate::plan::{self, Action, Plan};
+use crate::plan::{self, Action, DeclarationWarning, Plan};
 use crate::render::layout::{Row, Words};
 use crate::review::fields::Difference;
 use crate::review::{self, before};
@@ -162,6 +162,8 @@ pub struct PlanChange<'p> {
     pub reasons: Vec<Reason>,
     /// Further notes.
     pub notes: Vec<String>,
+    /// The warnings of checks about its declaration.
+    pub warnings: Vec<CheckWarning>,
     /// The messages that the change causes.
     pub sends: Vec<ShownSend>,
     /// Whether it is protected from deletion.
@@ -226,6 +228,16 @@ pub struct Reason {
     pub words: Vec<String>,
     /// Its ids, addresses and times.
     pub about: Value,
+}
+
+/// A warning of a check.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CheckWarning {
+    pub code: String,
+    pub message: String,
+    /// The position of the value that it is about.
+    pub file: Option<String>,
+    pub line: Option<usize>,
 }
 
 /// A message that a change causes.
@@ -326,6 +338,7 @@ impl<'p> PlanChange<'p> {
         let side = if after.is_some() { review::Side::After } else { review::Side::Before };
         let runs = desired.as_deref().or(before(change)).and_then(|spec| kinds::api(address).runs(spec));
         let (times, times_gone) = Time::all(view, change);
+        let told = view.plan.told.of.get(address);
         Self {
             resource: address.resource().to_string(),
             address: address.to_string(),
@@ -353,16 +366,28 @@ impl<'p> PlanChange<'p> {
             split: view.review.splits(change).map(ChangedSplit::new),
             messages: view.review.messages(change, side).into_iter().map(ShownMessage::new).collect(),
             used_by: User::all(view, change),
-            last_used: view.plan.told.of.get(address).and_then(|aside| aside.last_used).map(|at| at.to_string()),
+            last_used: told.and_then(|told| told.last_used).map(|at| at.to_string()),
             if_it_stops: requests::if_it_stops(view, change),
             reasons: reasons.iter().map(|reason| Reason::new(view, change, reason)).collect(),
             notes: words::notes(view, change).iter().flat_map(lines).collect(),
+            warnings: told.map(|told| told.warnings.iter().map(CheckWarning::new).collect()).unwrap_or_default(),
             sends: sends.iter().map(ShownSend::new).collect(),
             protect: *protect,
             broadcast: *broadcast,
             ignored: ignored.clone(),
             overwritten: change.overwritten().into_iter().map(Overwritten::new).collect(),
             steps: view.steps_of(change).iter().map(|step| step.number).collect(),
+        }
+    }
+}
+
+impl CheckWarning {
+    fn new(DeclarationWarning { code, message, place }: &DeclarationWarning) -> Self {
+        Self {
+            code: code.clone(),
+            message: message.clone(),
+            file: place.as_ref().map(|place| place.file.to_string()),
+            line: place.as_ref().map(|place| place.line),
         }
     }
 }

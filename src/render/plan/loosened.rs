@@ -86,7 +86,7 @@ pub fn effect(group: &[&Loosened]) -> Option<String> {
         (0, _) => group.iter().all(|one| one.lets_through.is_some()).then(|| NO_EFFECT.to_owned()),
         (_, "lifecycle.broadcast") if group.len() == 1 => Some("it now reaches every device".to_owned()),
         (_, "lifecycle.broadcast") => Some(format!("{number} of them now reach every device")),
-        _ => Some(format!("that lets through {}", named(through.into_iter()))),
+        _ => Some(format!("this affects {}", named(through.into_iter()))),
     }
 }
 
@@ -128,11 +128,12 @@ pub fn sentences(view: &PlanView) -> Vec<String> {
     let (number, verb) = (told.loosened.len(), if told.loosened.len() == 1 { "was" } else { "were" });
     let through = let_through(told.loosened.iter());
     let is_known = told.loosened.iter().all(|one| one.lets_through.is_some());
-    let lets = if number == 1 { "lets" } else { "let" };
-    let through = match through.len() {
-        0 if is_known => format!(", with {NO_EFFECT}"),
-        0 => String::new(),
-        _ => format!(" and {lets} through {}", named(through.into_iter())),
+    let affecting = told.loosened.iter().filter(|one| one.lets_through.as_ref().is_some_and(|all| !all.is_empty()));
+    let through = match (through.len(), affecting.count()) {
+        (0, _) if is_known => format!(", with {NO_EFFECT}"),
+        (0, _) => String::new(),
+        (_, some) if some < number => format!(", {some} of them with an effect on {}", named(through.into_iter())),
+        _ => format!(", with an effect on {}", named(through.into_iter())),
     };
     let loosened = match &told.loosened[..] {
         [] => None,

@@ -260,7 +260,8 @@ fn when(message: &MessageChange) -> Option<String> {
     }
     match &message.trigger {
         (Some(old), Some(new)) if old != new => return Some(changed_trigger(message, old, new)),
-        (_, Some(happens)) | (Some(happens), None) => return Some(format!("when {happens}")),
+        (_, Some(happens)) => return Some(format!("when {happens}")),
+        (Some(happens), None) => return Some(format!("until now when {happens}")),
         (None, None) => {}
     }
     let told = |(was, is): &(Option<Times>, Option<Times>)| match (was, is) {
@@ -283,8 +284,7 @@ fn when(message: &MessageChange) -> Option<String> {
         (false, others) => format!("; {}", count(others, "other time")),
         (true, _) => {
             let changes = (moved > 1).then(|| format!("; {}", count(moved - 1, "other change")));
-            let stay =
-                (stay > 0).then(|| format!("; {} {}", count(stay, "time"), if stay == 1 { "stays" } else { "stay" }));
+            let stay = (stay > 0).then(|| format!("; {} unchanged", count(stay, "time")));
             [changes, stay].into_iter().flatten().collect()
         }
     };
@@ -312,7 +312,7 @@ fn who(group: &MessageGroup) -> Vec<(WhoMark, String)> {
     }
     let (was, is) = (times(message, |(was, _)| was), times(message, |(_, is)| is));
     let again = match message.fate == MessageFate::Changed && was != is {
-        true => format!(", {}, before {was}", count(is, "time")),
+        true => format!(", {} (until now {was})", count(is, "time")),
         false => String::new(),
     };
     let again = format!("{again}{}", share(group));
@@ -346,7 +346,7 @@ fn share(group: &MessageGroup) -> String {
     let Some(shares) = message.shares.filter(|shares| shares.is_said(message.fate)) else { return String::new() };
     let each = if group.messages.len() > 1 { " each" } else { "" };
     match (shares.moved_words(), shares.new) {
-        (Some((was, is)), _) => format!(", to {is} of them, before to {was}"),
+        (Some((was, is)), _) => format!(", to {is} of them (until now {was})"),
         (None, Some(new)) => format!(", to {} of them{each}", Share::both(new, new, shares.is_even).0),
         (None, None) => String::new(),
     }
@@ -362,7 +362,7 @@ fn quiet(group: &MessageGroup) -> Option<String> {
     }
     let clocks = group.quiet();
     let (first, more) = clocks.split_first()?;
-    let more = if more.is_empty() { String::new() } else { format!(" and {}", count(more.len(), "more clock")) };
+    let more = if more.is_empty() { String::new() } else { format!(" and {}", count(more.len(), "more time zone")) };
     Some(format!("quiet hours: {first}{more}"))
 }
 

@@ -56,10 +56,10 @@ pub fn people<'p>(view: &PlanView<'p>) -> Option<&'p People> {
     view.plan.told.people.as_ref().filter(|people| !people.of.is_empty())
 }
 
-/// What the rows show: `What such devices receive until 18 Dec in their local time, with and without this plan.`
+/// What the rows show: `What sample devices receive until 18 Dec in their local time, with and without this plan.`
 pub fn about(people: &People) -> String {
     let day = people.until.to_zoned(TimeZone::UTC).strftime("%-d %b %Y");
-    format!("What such devices receive until {day} in their local time, with and without this plan.")
+    format!("What sample devices receive until {day} in their local time, with and without this plan.")
 }
 
 /// The number of messages without devices.

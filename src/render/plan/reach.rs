@@ -19,7 +19,7 @@ pub fn of_group(plan: &Plan, group: &MessageGroup) -> Option<String> {
     if all.iter().all(|other| *other == first) {
         let is_part = group.first.is_part_of_its_audience();
         let each = is_part.then_some(if group.messages.len() > 1 { " each" } else { "" });
-        return words(first, about, each, says_same(group));
+        return words(first, about, each, group.first.class);
     }
     let mut senders: Vec<(&str, ReachChange)> =
         group.messages.iter().zip(&all).map(|(message, reach)| (message.sender.as_str(), *reach)).collect();
@@ -27,11 +27,11 @@ pub fn of_group(plan: &Plan, group: &MessageGroup) -> Option<String> {
     if senders.len() <= FEW {
         let key = |sender: &str| sender.split_once('/').map_or(sender, |(_, key)| key).to_owned();
         let each = senders.iter().filter_map(|(sender, reach)| {
-            let same = if is_same(*reach) && says_same(group) { ", as before" } else { "" };
-            Some(format!("{}: {}{same}", key(sender), counts(*reach, about)?))
+            let same = if is_same(*reach) && says_same(group.first.class) { ", as before" } else { "" };
+            Some(format!("{}: {}{}{same}", key(sender), hedge(about), counts(*reach, about)?))
         });
         let each: Vec<String> = each.collect();
-        return Some(format!("{}{} (of {})", hedge(about), each.join("; "), devices(about)));
+        return Some(format!("{} (of {})", each.join("; "), devices(about)));
     }
     // Several senders with different audiences: the overlap of the audiences is unknown.
     let after: Vec<DeviceCount> = all.iter().filter_map(|one| one.after.or(one.before)).collect();
@@ -41,14 +41,16 @@ pub fn of_group(plan: &Plan, group: &MessageGroup) -> Option<String> {
 }
 
 /// `each` follows the number if it is the part of an audience that a variant gets.
-fn words(change: ReachChange, about: &PopulationAbout, each: Option<&str>, says_same: bool) -> Option<String> {
+fn words(change: ReachChange, about: &PopulationAbout, each: Option<&str>, class: MessageClass) -> Option<String> {
     let counts = counts(change, about)?;
     let delta = match (change.before, change.after) {
+        // If some join and others leave, the difference is not the number of those who join.
+        _ if class == MessageClass::Different && !is_same(change) => String::new(),
         (Some(before), Some(after)) if before.is_exact() && after.is_exact() && before != after => {
             let sign = if after > before { "+" } else { "−" };
             format!(" ({sign}{})", thousands(after.at_least.abs_diff(before.at_least)))
         }
-        _ if says_same && is_same(change) => ", as before".to_owned(),
+        _ if says_same(class) && is_same(change) => ", as before".to_owned(),
         _ => String::new(),
     };
     let is_nobody = change.before.into_iter().chain(change.after).all(|count| count.at_most == 0);
@@ -58,8 +60,8 @@ fn words(change: ReachChange, about: &PopulationAbout, each: Option<&str>, says_
 }
 
 /// Whether a number that stays has to be said: other people get it, or it is sent to them more or less often.
-fn says_same(group: &MessageGroup) -> bool {
-    matches!(group.first.class, MessageClass::More | MessageClass::Different | MessageClass::Fewer)
+fn says_same(class: MessageClass) -> bool {
+    matches!(class, MessageClass::More | MessageClass::Different | MessageClass::Fewer)
 }
 
 fn is_same(change: ReachChange) -> bool {

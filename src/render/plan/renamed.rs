@@ -14,7 +14,8 @@ pub(crate) const RENAME: &str = "rename?";
 /// The note that a removed resource may continue under another key.
 pub(super) fn may_be_renamed(view: &PlanView, change: &Change) -> Option<Row> {
     let to = view.successor(&change.address).filter(|_| matches!(change.action, Action::Delete | Action::Forget))?;
-    let words = format!("is this a rename? {} has the same content and shows how to declare it", to.address);
+    let words =
+        format!("is this a rename? {} has the same content; its block shows how to declare the rename", to.address);
     Some(Row::new(RENAME, Words::new(&words)).paint(Paint::Asks))
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn of_drift(view: &PlanView, block: &Block) -> Vec<Row> {
         rows.extend(when::rows(view, change));
         rows.extend(who::rows(view, change).into_iter().filter(|row| row.label == who::WHO));
         rows.extend(content::drifted(change));
-        rows.extend(effect(change).map(|row| row.after("when put back, ")));
+        rows.extend(effect(change).map(|row| row.after("after this is put back, ")));
     }
     rows.extend(block.parts.iter().take(PARTS).map(|change| part(change)));
     if block.parts.len() > PARTS {

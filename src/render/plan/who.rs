@@ -233,6 +233,7 @@ pub fn touched(view: &PlanView, user: &Change, holders: &Holders) -> String {
     let when = runs.and_then(|runs| runs.first).map(words::moment).unwrap_or_default();
     let goes = match rest.is_empty() {
         _ if when.is_empty() && rest.is_empty() => String::new(),
+        true if has_begun && runs.is_some_and(|runs| runs.first == runs.last) => format!("was due {when}"),
         true if has_begun => format!("began {when}"),
         true => format!("is sent {when}"),
         false => format!("is still sent {}", past::coming(&rest)),

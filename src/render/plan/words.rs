@@ -11,11 +11,14 @@ use crate::address::Address;
 use crate::guard;
 use crate::kinds::{self, Delete, Read, Resource, Segment, Update};
 use crate::ledger::Verb;
-use crate::plan::{Action, Aim, Change, Moved, Overwritten, Reason, RemoteThing};
+use crate::plan::{Action, Aim, Change, DeclarationWarning, Moved, Overwritten, Reason, RemoteThing};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::before;
 use crate::text::{all_of, count, minutes};
 pub use crate::timing::words::{distance, moment};
+
+/// The number of warnings of a resource that are shown.
+const WARNINGS: usize = 3;
 
 /// The noun for the kind of a resource.
 pub fn noun(change: &Change) -> &'static str {
@@ -30,7 +33,23 @@ fn a(noun: &str) -> String {
 /// All notes about a change besides its fields and requests.
 pub fn reasons(view: &PlanView, change: &Change) -> Vec<Row> {
     let whys = change.reasons.iter().map(|reason| why(view, change, reason));
-    whys.chain(notes(view, change)).collect()
+    whys.chain(notes(view, change)).chain(warnings(view, change)).collect()
+}
+
+/// The warnings of checks about the declaration of a resource.
+fn warnings(view: &PlanView, change: &Change) -> Option<Row> {
+    let found = &view.plan.told.of.get(&change.address)?.warnings;
+    let line = |warning: &DeclarationWarning| {
+        let place = warning.place.as_ref().map(|place| format!(" ({}:{})", place.file, place.line)).unwrap_or_default();
+        Words::new(&format!("{}: {}{place}", warning.code, warning.message))
+    };
+    let mut lines: Vec<Words> = found.iter().take(WARNINGS).map(line).collect();
+    if found.len() > WARNINGS {
+        let more = count(found.len() - WARNINGS, "more warning");
+        lines.push(Words::new(&format!("and {more}: ")).copy(&view.again.other("validate")));
+    }
+    let first = if lines.is_empty() { return None } else { lines.remove(0) };
+    Some(lines.into_iter().fold(Row::new("warning", first).paint(Paint::Asks), Row::line))
 }
 
 /// The notes that follow from the change itself rather than from a reason.
@@ -121,7 +140,10 @@ pub fn why(view: &PlanView, change: &Change, reason: &Reason) -> Row {
                 false => format!("is nearer than {}", minutes(view.plan.min_lead_seconds)),
             };
             if change.ledger.is_some() {
-                let words = format!("its time in your files, {}, {late}: the service keeps its own time", moment(*at));
+                let words = format!(
+                    "its time in your files, {}, {late}: on the service it keeps the time of the last apply",
+                    moment(*at)
+                );
                 return asks("too late", words).line(Words::new("give it a later time, or remove it to cancel it"));
             }
             asks("too late", format!("its time, {}, {late}: it will not be created", moment(*at))).line(Words::new(

@@ -143,6 +143,8 @@ fn a_graph_of_manifests_needs_no_service() {
 tag_groups: {loyalty: {tags: [gold]}}
 segments: {gold: {criteria: {and: [{tag: gold, group: loyalty}, {country: US}]}}}
 templates: {hi: {push: {notification: {alert: Hi}}}}
+tags: {remind-me: {}}
+pipelines: {remind: {enabled: true, immediate_trigger: {tag_added: remind-me}, outcome: {push: {audience: triggered, device_types: [ios], template: hi}}}}
 scheduled_pushes:
   p: {schedule: {scheduled_time: 2031-01-01T10:00}, push: {audience: {segment: gold}, device_types: [ios], template: hi}}
 "#;

@@ -27,6 +27,7 @@ const TOLD_ALIKE: &[&str] = &[
 
 /// Words without facts of their own: labels, and words for a number or a list that the document has.
 const LEADS: &[&str] = &[
+    "zones",
     "request",
     "order",
     "when",

@@ -84,7 +84,7 @@ fn limits_that_are_loosened_name_what_they_let_through() {
     assert_eq!(document["refused"][0]["guard"], "deletes", "{document}");
     scene.edit("pushplan.toml", "max_deletes = 1", "max_deletes = 9");
     let (text, document) = told(&scene);
-    assert!(text.contains("that lets through segments/a and segments/b (pushplan.toml:"), "{text}");
+    assert!(text.contains("this affects segments/a and segments/b (pushplan.toml:"), "{text}");
     assert_eq!(through(&document), json!([["max_deletes", ["segments/a", "segments/b"]]]));
 }
 
@@ -99,7 +99,7 @@ fn a_push_that_a_shorter_lead_lets_through_is_named() {
     );
     scene.edit("pushplan.toml", "min_lead = \"10d\"", "min_lead = \"1h\"");
     let (text, document) = told(&scene);
-    assert!(text.contains("1 guard was loosened and lets through scheduled_pushes/soon."), "{text}");
+    assert!(text.contains("1 guard was loosened, with an effect on scheduled_pushes/soon."), "{text}");
     assert_eq!(through(&document), json!([["min_lead", ["scheduled_pushes/soon"]]]));
 }
 
@@ -111,7 +111,7 @@ fn quiet_hours_that_are_shortened_name_the_messages_between() {
     scene.edit("pushplan.toml", "to = \"07:00\"", "to = \"06:00\"");
     let (text, document) = told(&scene);
     assert!(
-        text.starts_with("No message changes. 1 guard was loosened and lets through scheduled_pushes/early."),
+        text.starts_with("No message changes. 1 guard was loosened, with an effect on scheduled_pushes/early."),
         "{text}"
     );
     assert_eq!(through(&document), json!([["quiet_hours", ["scheduled_pushes/early"]]]));
@@ -174,8 +174,9 @@ fn a_check_that_is_turned_off_names_the_messages_that_it_reported() {
     scene.apply();
     scene.edit("pushplan.toml", "[targets.local]", "[checks]\nSC104 = \"off\"\nMS105 = \"off\"\n[targets.local]");
     let (text, document) = told(&scene);
-    assert!(text.contains("2 guards were loosened and let through scheduled_pushes/early."), "{text}");
-    let row = "SC104 is now off: it is no longer reported (the time is in quiet hours); that lets through scheduled_pushes/early";
+    assert!(text.contains("2 guards were loosened, 1 of them with an effect on scheduled_pushes/early."), "{text}");
+    let row =
+        "SC104 is now off: it is no longer reported (the time is in quiet hours); this affects scheduled_pushes/early";
     assert!(text.contains(row), "{text}");
     assert_eq!(
         through(&document),
@@ -183,9 +184,11 @@ fn a_check_that_is_turned_off_names_the_messages_that_it_reported() {
         "{document}"
     );
     assert_eq!(document["loosened"][1]["code"], "SC104");
+    let lines = json!([document["loosened"][0]["line"], document["loosened"][1]["line"]]);
+    assert_eq!(lines, json!([3, 2]), "each is named with its own line");
     for format in ["markdown", "html"] {
         let page = scene.good(&["plan", "--format", format]).stdout;
-        assert!(page.contains("that lets through scheduled_pushes/early"), "{page}");
+        assert!(page.contains("this affects scheduled_pushes/early"), "{page}");
     }
 }
 
@@ -198,7 +201,7 @@ fn an_exception_for_messages_names_those_that_a_check_reported() {
     scene.edit("messages.yaml", "{protect: true}", "{protect: true, allow: [sc104]}");
     let (text, document) = told(&scene);
     assert!(text.contains("LOOSENED 2 scheduled pushes allow: sc104 was added"), "{text}");
-    assert!(text.contains("; that lets through scheduled_pushes/early"), "{text}");
+    assert!(text.contains("; this affects scheduled_pushes/early"), "{text}");
     let expected = json!([["lifecycle.allow", ["scheduled_pushes/early"]], ["lifecycle.allow", []]]);
     assert_eq!(through(&document), expected);
     // The check was off before: nothing additional is let through.
@@ -219,7 +222,7 @@ fn an_error_that_becomes_a_warning_names_the_messages_that_use_it() {
     let mut scene = shop();
     scene.write("promo.yaml", &format!("{}{push}", segment(", lifecycle: {warn: [AU101]}")));
     let (text, document) = told(&scene);
-    assert!(text.contains("1 guard was loosened and lets through scheduled_pushes/promo and segments/d."), "{text}");
+    assert!(text.contains("1 guard was loosened, with an effect on scheduled_pushes/promo and segments/d."), "{text}");
     assert_eq!(through(&document), json!([["lifecycle.warn", used]]));
     scene.write("promo.yaml", &format!("{}{push}", segment("")));
     scene.edit("pushplan.toml", "[targets.local]", "[checks]\nAU101 = \"warning\"\n[targets.local]");
@@ -234,14 +237,21 @@ fn messages_that_may_be_nearer_to_each_other_are_named() {
     scene.apply();
     scene.edit("pushplan.toml", "apart = \"12h\"", "apart = \"6h\"");
     let (text, document) = told(&scene);
-    let stake = "No message changes. 1 guard was loosened and lets through scheduled_pushes/late.";
+    let stake = "No message changes. 1 guard was loosened, with an effect on scheduled_pushes/late.";
     assert!(text.starts_with(stake), "{text}");
     assert!(
-        text.contains("messages closer than before are no longer reported; that lets through scheduled_pushes/late"),
+        text.contains("messages closer than before are no longer reported; this affects scheduled_pushes/late"),
         "{text}"
     );
     assert_eq!(through(&document), json!([["apart", ["scheduled_pushes/late"]]]));
     scene.edit("pushplan.toml", "apart = \"6h\"\n", "");
+    assert!(told(&scene).0.contains("apart is now 4 hours (the default), was 12 hours"));
     let expected = json!([["apart", ["scheduled_pushes/late", "scheduled_pushes/noon"]]]);
     assert_eq!(through(&told(&scene).1), expected);
+    // The default is a setting, too.
+    scene.edit("messages.yaml", "alert: Dinner", "alert: Supper");
+    scene.apply();
+    scene.edit("pushplan.toml", "max_deletes = 1", "max_deletes = 1\napart = \"0s\"");
+    let text = told(&scene).0;
+    assert!(text.contains("apart is now 0 seconds, was 4 hours (the default)"), "{text}");
 }

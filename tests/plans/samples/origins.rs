@@ -199,7 +199,10 @@ fn the_same_shift_into_quiet_hours_is_one_row() {
     scene.write("messages.yaml", &pushes(25, audience, 7));
     let shown = words(&scene);
     let row = "QUIET HOURS 25 scheduled pushes (";
-    says(&shown, &["25 messages are sent in quiet hours (Paris 07:00", row, "3 hours earlier", "and 6 more clocks"]);
+    says(
+        &shown,
+        &["25 messages are sent in quiet hours (Paris 07:00", row, "3 hours earlier", "and 6 more time zones"],
+    );
     assert_eq!(shown.matches("QUIET HOURS").count(), 1, "{shown}");
 }
 

@@ -32,7 +32,7 @@ const BUYERS: &str = "{tag: buyer}";
 fn an_experiment_that_gets_a_variant_shows_the_others_to_fewer_devices() {
     let (first, rows) = told((&["One", "Two"], BUYERS), (&["One", "Two", "Three"], BUYERS));
     let words =
-        "experiments/subject shows 2 variants to 1 in 3 of its devices, before to 1 in 2. It gets 1 new variant.";
+        "experiments/subject shows 2 variants each to 1 in 3 of its devices (until now 1 in 2). It gets 1 new variant.";
     assert_eq!(first, words);
     let share = json!({ "old": 2, "new": 3 });
     assert_eq!(rows, json!([[1, "fewer", share], [2, "fewer", share], [3, "new", share]]));
@@ -41,7 +41,8 @@ fn an_experiment_that_gets_a_variant_shows_the_others_to_fewer_devices() {
 #[test]
 fn an_experiment_that_loses_a_variant_shows_the_others_to_more_devices() {
     let (first, rows) = told((&["One", "Two", "Three"], BUYERS), (&["One", "Three"], BUYERS));
-    let words = "experiments/subject shows 2 variants to 1 in 2 of its devices, before to 1 in 3. It loses 1 variant.";
+    let words =
+        "experiments/subject shows 2 variants each to 1 in 2 of its devices (until now 1 in 3). It loses 1 variant.";
     assert_eq!(first, words);
     let share = json!({ "old": 3, "new": 2 });
     assert_eq!(rows, json!([[1, "more", share], [2, "more", share], [2, "cancelled", share]]));

@@ -156,7 +156,7 @@ fn place(declared: &Declared, sources: &Sources) -> Option<DeclaredAt> {
     place_at(declared.key.span, sources)
 }
 
-fn place_at(span: Span, sources: &Sources) -> Option<DeclaredAt> {
+pub(crate) fn place_at(span: Span, sources: &Sources) -> Option<DeclaredAt> {
     let source = sources.get(span.file()?);
     Some(DeclaredAt { file: source.path.clone(), line: source.line(span.range().start) })
 }

@@ -204,5 +204,6 @@ fn checked(
     let softened = verdict.softened.remove(&Some(name.clone())).unwrap_or_default();
     let mut workspace = Workspace::new(root, name, desired, Arc::new(manifests))?;
     workspace.softened = softened;
+    workspace.warn(verdict.warnings.remove(&workspace.target).unwrap_or_default());
     Ok(workspace)
 }

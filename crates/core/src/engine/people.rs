@@ -12,6 +12,7 @@ use pushplan_model::address::Address;
 use pushplan_model::audience::{Audience, ExampleDevice, Neighbors};
 use pushplan_model::kinds::remote::{TagTrigger, pointed};
 use pushplan_model::kinds::{self, Firing};
+use pushplan_model::node::Shared;
 use pushplan_model::nouns::device::DeviceType;
 use pushplan_project::cases::Tags;
 use pushplan_project::look;
@@ -228,23 +229,33 @@ fn name<'p>(persons: impl Iterator<Item = &'p mut Person>, start: Timestamp) -> 
 
 /// The content of the service on one side.
 fn units(plan: &Plan, side: Side) -> BTreeMap<Address, Unit> {
-    let kept: BTreeSet<&str> = plan.changes.iter().filter_map(old_id).collect();
+    let earlier = plan.told.earlier.iter();
+    let kept: BTreeSet<&str> =
+        plan.changes.iter().filter_map(old_id).chain(earlier.clone().map(|old| old.id.as_str())).collect();
+    let point = |audiences: &[&str], spec: &Shared, refs: Option<&BTreeMap<String, String>>| {
+        pointed(audiences, spec, &mut |reference| {
+            let id = reference.as_str().and_then(|key| refs?.get(key)).filter(|id| kept.contains(id.as_str()));
+            id.map_or_else(|| reference.clone(), |id| id.as_str().into())
+        })
+    };
+    let versions = earlier.map(|old| {
+        let spec = point(kinds::api(&old.address).audiences(), &old.spec, Some(&old.refs));
+        (Address::new(old.address.kind, &old.id), Unit::of(spec))
+    });
     let unit = |change: &Change| {
         let start = review::start(change);
         let spec = if side == Side::Before { start } else { review::end(change) }?;
         let is_new = start.is_none_or(|start| !std::ptr::eq(start, spec));
-        let refs = change.outdated_refs().filter(|_| !is_new);
-        let spec = pointed(kinds::api(&change.address).audiences(), spec, &mut |reference| {
-            let id = reference.as_str().and_then(|key| refs?.get(key)).filter(|id| kept.contains(id.as_str()));
-            id.map_or_else(|| reference.clone(), |id| id.as_str().into())
-        });
+        let kept_refs = plan.told.of.get(&change.address).map(|of| &of.earlier);
+        let refs = change.outdated_refs().filter(|_| !is_new).or(kept_refs);
+        let spec = point(kinds::api(&change.address).audiences(), spec, refs);
         let address = match old_id(change) {
             Some(id) => Address::new(change.address.kind, id),
             None => change.address.clone(),
         };
         Some((address, Unit::of(spec)))
     };
-    plan.changes.iter().filter_map(unit).collect()
+    versions.chain(plan.changes.iter().filter_map(unit)).collect()
 }
 
 /// The id of an earlier version that something else replaced.

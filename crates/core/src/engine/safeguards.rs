@@ -8,10 +8,11 @@ use pushplan_model::codes::{self, Severity};
 use pushplan_model::node::At;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::on_drift::OnDrift;
+use pushplan_model::source::Span;
 use pushplan_project::manifest::{Desired, Lifecycle, Manifests, Target};
 
-use crate::guard;
-use crate::plan::DeclaredAt;
+use crate::compare::place_at;
+use crate::guard::{self, SettingsPlaces};
 
 /// The safety settings of a target and of its resources.
 pub(super) fn of(manifests: &Manifests, target: &str, desired: &Desired) -> Safeguards {
@@ -47,11 +48,14 @@ pub(super) fn of(manifests: &Manifests, target: &str, desired: &Desired) -> Safe
     }
 }
 
-/// The position of a target's settings.
-pub(super) fn place(manifests: &Manifests, target: &str) -> Option<DeclaredAt> {
-    let span = manifests.project.target_place(target)?;
-    let source = manifests.sources.get(span.file()?);
-    Some(DeclaredAt { file: source.path.clone(), line: source.line(span.range().start) })
+/// The positions of the settings of a target, and of the severities of checks.
+pub(super) fn places(manifests: &Manifests, target: &str) -> SettingsPlaces {
+    let place = |span: Span| place_at(span, &manifests.sources);
+    let checks = manifests.project.file.checks.keys();
+    SettingsPlaces {
+        target: manifests.project.target_place(target).and_then(place),
+        checks: checks.filter_map(|code| Some((code.value.to_ascii_uppercase(), place(code.span)?))).collect(),
+    }
 }
 
 fn exemptions(lifecycle: &Lifecycle) -> BTreeSet<Exemption> {

@@ -1,7 +1,6 @@
 //! Several targets at once. The project is read once and shared; targets are processed concurrently. A target that
 //! fails does not stop the others.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use pushplan_io::failure::{Failure, FailureKind};
 use pushplan_ledger::Chain;
 use pushplan_model::codes::Severity;
 use pushplan_model::cores;
-use pushplan_project::check::SoftenedFinding;
+use pushplan_project::check::Verdict;
 use pushplan_project::manifest::{Manifests, Project, read_project};
 use tokio::task::JoinSet;
 
@@ -91,8 +90,8 @@ impl TargetSelection {
         if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
             return Err(Invalid::of(manifests, &targets, now));
         }
-        let softened = std::mem::take(&mut verdict.softened);
-        Ok(workspaces(root, names, &Arc::new(manifests), &softened)?)
+        verdict.findings.clear();
+        Ok(workspaces(root, names, &Arc::new(manifests), &verdict)?)
     }
 
     /// Reads the project as far as possible, for all selected targets. Also returns whether all of it could be read.
@@ -101,7 +100,7 @@ impl TargetSelection {
         let manifests = read_project(&root, None);
         let names = self.of(&manifests.project)?.unwrap_or_default();
         let whole = manifests.complete && manifests.findings.iter().all(|it| it.severity != Severity::Error);
-        Ok((workspaces(&root, names, &Arc::new(manifests), &BTreeMap::new())?, whole))
+        Ok((workspaces(&root, names, &Arc::new(manifests), &Verdict::default())?, whole))
     }
 }
 
@@ -110,13 +109,14 @@ fn workspaces(
     root: &Path,
     names: Vec<String>,
     manifests: &Arc<Manifests>,
-    softened: &BTreeMap<Option<String>, BTreeSet<SoftenedFinding>>,
+    verdict: &Verdict,
 ) -> Result<Vec<Arc<Workspace>>, Failure> {
     let one = |name: String| {
         let (desired, _) = manifests.resolve(Some(&name));
         let mut workspace = Workspace::new(root, name, desired, manifests.clone())?;
         workspace.is_one_of_many = true;
-        workspace.softened = softened.get(&Some(workspace.target.clone())).cloned().unwrap_or_default();
+        workspace.softened = verdict.softened.get(&Some(workspace.target.clone())).cloned().unwrap_or_default();
+        workspace.warn(verdict.warnings.get(&workspace.target).cloned().unwrap_or_default());
         Ok(Arc::new(workspace))
     };
     cores::each_if(true, names, one).into_iter().collect()

@@ -18,21 +18,22 @@ use jiff::SignedDuration;
 use pushplan_io::failure::Failure;
 use pushplan_ledger::{Ancestry, Chain, Descent, Home, Ledger, Safeguards};
 use pushplan_model::address::Address;
+use pushplan_model::codes;
 use pushplan_model::digest::Digest;
 use pushplan_model::node::At;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::on_drift::OnDrift;
 use pushplan_model::nouns::quiet::Quiet;
 use pushplan_model::text::one_line;
-use pushplan_project::check::SoftenedFinding;
+use pushplan_project::check::{ResourceWarning, SoftenedFinding};
 use pushplan_project::manifest::{Desired, Manifests, Target};
 
 use super::target::{self, Opened};
 use super::{Session, ledger, safeguards};
 use crate::compare::{self, Unit};
-use crate::guard::{Limits, MIN_LEAD};
+use crate::guard::{Limits, MIN_LEAD, SettingsPlaces};
 use crate::live::Live;
-use crate::plan::{Aim, Choice, DeclaredAt, Plan};
+use crate::plan::{Aim, Choice, DeclarationWarning, DeclaredAt, Plan};
 use crate::planner::{self, Aligned, Rules};
 use crate::unmanaged;
 
@@ -68,9 +69,9 @@ pub struct Workspace {
     pub lease: SignedDuration,
     max_deletes: Option<usize>,
     pub(super) on_drift: OnDrift,
-    /// The safety settings of its files, and the position of the target's settings.
+    /// The safety settings of its files, and the positions of the settings.
     safeguards: Safeguards,
-    settings_at: Option<DeclaredAt>,
+    settings_at: SettingsPlaces,
     /// The findings that these settings turned off or made warnings.
     pub(super) softened: BTreeSet<SoftenedFinding>,
     quiet: Option<Quiet>,
@@ -83,6 +84,10 @@ pub struct Workspace {
     /// Set once the user was told which resources an undo does not change.
     said: OnceLock<()>,
 }
+
+/// Warnings that plans show in other words: past times, quiet hours, messages close together, and texts that are cut.
+const SHOWN_OTHERWISE: [&str; 5] =
+    [codes::SC101.name, codes::SC104.name, codes::SC108.name, codes::MS106.name, codes::MS107.name];
 
 /// The plans in which single devices are replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,7 +130,7 @@ pub struct Planned {
 impl Workspace {
     pub fn new(root: &Path, name: String, desired: Desired, manifests: Arc<Manifests>) -> Result<Self, Failure> {
         let (safeguards, settings_at) =
-            (safeguards::of(&manifests, &name, &desired), safeguards::place(&manifests, &name));
+            (safeguards::of(&manifests, &name, &desired), safeguards::places(&manifests, &name));
         let (units, composites) = compare::taken(desired, &manifests.sources);
         let target = manifests.project.target(&name);
         let seconds = |delay: fn(&Target) -> &Option<At<Delay>>| {
@@ -156,6 +161,20 @@ impl Workspace {
             is_one_of_many: false,
             manifests,
         })
+    }
+
+    /// Adds warnings of checks to the resources that they are about.
+    pub(super) fn warn(&mut self, warnings: Vec<ResourceWarning>) {
+        for ResourceWarning { address, code, message, at } in warnings {
+            // Of a resource that is applied in parts, the first part has them.
+            let units = self.units.range_mut(address.clone()..);
+            let mut units = units.take_while(|(unit, _)| unit.key.starts_with(&address.key));
+            let unit = units.find(|(unit, _)| unit.resource() == address);
+            if let Some((_, unit)) = unit.filter(|_| !SHOWN_OTHERWISE.contains(&code)) {
+                let place = compare::place_at(at, &self.manifests.sources);
+                unit.aside.warnings.push(DeclarationWarning { code: code.to_owned(), message, place });
+            }
+        }
     }
 
     /// Prints a note while the call runs.

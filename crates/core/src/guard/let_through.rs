@@ -11,7 +11,7 @@ use pushplan_model::nouns::on_drift::OnDrift;
 use pushplan_model::nouns::quiet::Quiet;
 use pushplan_project::check::SoftenedFinding;
 
-use super::{Limits, broadcast, deletes, drift, makes};
+use super::{Limits, SettingsPlaces, broadcast, deletes, drift, makes};
 use crate::plan::{Action, Change, DeclaredAt, Loosened, Plan, QuietMessage, TightenedQuiet};
 use crate::review::{Review, after, is_new_and_left_out};
 
@@ -19,7 +19,7 @@ use crate::review::{Review, after, is_new_and_left_out};
 pub fn let_through(
     plan: &mut Plan,
     before: Option<&Safeguards>,
-    settings_at: Option<&DeclaredAt>,
+    settings_at: Option<&SettingsPlaces>,
     softened: Option<&BTreeSet<SoftenedFinding>>,
 ) {
     let usual = super::usual();
@@ -33,7 +33,8 @@ pub fn let_through(
         };
     }
     plan.told.loosened = loosened;
-    plan.told.tightened_quiet = if is_known { tightened(plan, before, settings_at) } else { None };
+    plan.told.tightened_quiet =
+        if is_known { tightened(plan, before, settings_at.and_then(|places| places.of(None))) } else { None };
 }
 
 /// The changes that a setting now allows, in the order of addresses. `None` if a plan does not show them.

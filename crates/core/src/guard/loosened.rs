@@ -10,6 +10,7 @@ use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::on_drift::OnDrift;
 use pushplan_model::nouns::quiet::Quiet;
 use pushplan_model::text::{all_of, count};
+use pushplan_project::timing::APART;
 
 use super::{MAX_DELETES, MIN_LEAD};
 use crate::compare::Unit;
@@ -32,6 +33,21 @@ pub fn usual() -> Safeguards {
     }
 }
 
+/// The positions of safety settings in the project file.
+#[derive(Clone, Debug, Default)]
+pub struct SettingsPlaces {
+    pub target: Option<DeclaredAt>,
+    /// Those of the severities of checks, by code.
+    pub checks: BTreeMap<String, DeclaredAt>,
+}
+
+impl SettingsPlaces {
+    /// The position of a check's severity, or of the target.
+    pub(super) fn of(&self, code: Option<&str>) -> Option<&DeclaredAt> {
+        code.and_then(|code| self.checks.get(code)).or(self.target.as_ref())
+    }
+}
+
 /// The settings that are looser than in the ledger. Settings that the ledger does not have are skipped.
 pub fn loosened(
     now: &Safeguards,
@@ -39,19 +55,16 @@ pub fn loosened(
     units: &BTreeMap<Address, Unit>,
     left_out: &BTreeSet<Address>,
     composites: &BTreeMap<Address, DeclaredAt>,
-    settings_at: Option<&DeclaredAt>,
+    settings_at: Option<&SettingsPlaces>,
 ) -> Vec<Loosened> {
     let is_first = ledger.applied.is_none() && ledger.owned.is_empty();
     let usual = usual();
     let before = ledger.safeguards.as_ref().or(is_first.then_some(&usual));
     let of_target = before.map(|before| of_target(before, now)).unwrap_or_default();
-    let of_target = of_target.into_iter().map(|(setting, words)| Loosened {
-        address: None,
-        code: setting.strip_prefix("checks.").map(str::to_owned),
-        setting,
-        words,
-        place: settings_at.cloned(),
-        lets_through: None,
+    let of_target = of_target.into_iter().map(|(setting, words)| {
+        let code = setting.strip_prefix("checks.").map(str::to_owned);
+        let place = settings_at.and_then(|places| places.of(code.as_deref())).cloned();
+        Loosened { address: None, code, setting, words, place, lets_through: None }
     });
     let place = |address: &Address| {
         let whole = units.get(address).and_then(|unit| unit.place.clone());
@@ -161,9 +174,13 @@ fn of_target(before: &Safeguards, now: &Safeguards) -> Vec<(String, String)> {
         };
         add("quiet_hours", words);
     }
-    if before.apart_seconds.is_some_and(|was| was > apart_seconds.unwrap_or(0)) {
-        let (was, now) = (Delay(before.apart_seconds.unwrap_or(0)), apart_seconds.map(Delay));
-        let now = now.map_or("not set".to_owned(), |now| now.to_string());
+    let [was_apart, is_apart] = [before.apart_seconds, *apart_seconds].map(|apart| apart.unwrap_or(APART.as_secs()));
+    if was_apart > is_apart {
+        let word = |set: Option<i64>, apart: i64| match set {
+            Some(_) => Delay(apart).to_string(),
+            None => format!("{} (the default)", Delay(apart)),
+        };
+        let (was, now) = (word(before.apart_seconds, was_apart), word(*apart_seconds, is_apart));
         add("apart", format!("apart is now {now}, was {was}: messages closer than before are no longer reported"));
     }
     if *min_lead_seconds < before.min_lead_seconds {

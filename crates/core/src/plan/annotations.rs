@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use pushplan_ledger::{Checkout, Descent, Gap, Home, Safeguards};
+use pushplan_ledger::{Checkout, Descent, Gap, Home, Retired, Safeguards};
 use pushplan_model::address::Address;
 use pushplan_model::nouns::quiet::Quiet;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,9 @@ pub struct Annotations {
     /// Resources that are not promoted and not changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<NotPromoted>,
+    /// Earlier versions of segments to which excluded resources still refer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Retired>,
     /// Facts by address.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub of: BTreeMap<Address, Annotation>,
@@ -248,6 +251,15 @@ pub struct WrittenValue {
     pub place: Option<DeclaredAt>,
 }
 
+/// A warning of a check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeclarationWarning {
+    pub code: String,
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<DeclaredAt>,
+}
+
 /// Facts about one address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Annotation {
@@ -266,6 +278,12 @@ pub struct Annotation {
     /// The position of the declaration, if it is applied in parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<DeclaredAt>,
+    /// The ids of earlier versions of segments to which it refers, by key, if it is excluded from the plan.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub earlier: BTreeMap<String, String>,
+    /// The warnings of checks about its declaration. Empty for a resource without changes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<DeclarationWarning>,
     /// The target's variables in the texts of its messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<String>,

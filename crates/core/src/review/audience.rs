@@ -253,6 +253,24 @@ fn all(lines: Vec<TreeLine>, mark: Mark) -> Vec<Marked> {
     lines.into_iter().map(|line| Marked { mark, line }).collect()
 }
 
+/// A list of conditions of which one remains, or one condition that becomes part of a list: that one is unchanged.
+fn regrouped(old: &[TreeLine], new: &[TreeLine]) -> Option<Vec<Marked>> {
+    let (list, one, mark) = match (old, new) {
+        (list, [one]) if list.len() > 1 => (list, one, Mark::Goes),
+        ([one], list) if list.len() > 1 => (list, one, Mark::Comes),
+        _ => return None,
+    };
+    let (join, members) = list.split_first()?;
+    let is_list = join.depth == one.depth && members.iter().all(|member| member.depth > join.depth);
+    let is_kept = |member: &TreeLine| member.depth == join.depth + 1 && member.text == one.text;
+    if !is_list || !["any of", "all of"].contains(&join.text.as_str()) || !members.iter().any(is_kept) {
+        return None;
+    }
+    let marked = |line: &TreeLine| Marked { mark: if is_kept(line) { Mark::Same } else { mark }, line: line.clone() };
+    let join = Marked { mark: Mark::Same, line: join.clone() };
+    Some(std::iter::once(join).chain(members.iter().map(marked)).collect())
+}
+
 /// Merges two trees. Unchanged lines are those of the longest common subsequence.
 fn marked(old: Vec<TreeLine>, new: Vec<TreeLine>) -> Vec<Marked> {
     if old.is_empty() {
@@ -264,6 +282,10 @@ fn marked(old: Vec<TreeLine>, new: Vec<TreeLine>) -> Vec<Marked> {
     let mut found = Vec::new();
     for op in similar::capture_diff_slices(similar::Algorithm::Patience, &old, &new) {
         let (tag, before, after) = op.as_tag_tuple();
+        if let Some(lines) = regrouped(&old[before.clone()], &new[after.clone()]) {
+            found.extend(lines);
+            continue;
+        }
         let goes = tag != similar::DiffTag::Equal;
         if goes {
             found.extend(old[before].iter().map(|line| Marked { mark: Mark::Goes, line: line.clone() }));

@@ -129,6 +129,16 @@ pub struct FieldChange {
     pub new: Option<String>,
 }
 
+impl FieldChange {
+    /// The name for readers: its path, or `link` for what a tap opens.
+    pub fn name(&self) -> String {
+        match self.path.strip_suffix("actions.open.content") {
+            Some(whose) => format!("{}link", whose.replace('.', " ")),
+            None => self.path.clone(),
+        }
+    }
+}
+
 impl Review<'_> {
     /// The changed messages, the most urgent first.
     pub fn impact(&self) -> &[MessageChange] {

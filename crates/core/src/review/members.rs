@@ -109,10 +109,11 @@ impl<'p> Regroupings<'p> {
         let tags = if channels.is_empty() { BTreeMap::new() } else { user_tags(plan) };
         let mut all: Vec<Regrouping<'p>> = Vec::new();
         for (number, (change, Belonging { user, channel, gains })) in channels.into_iter().enumerate() {
-            let (verb, from) = if gains { ("adds", "to") } else { ("removes", "from") };
-            let words = match *change.address.resource().key == *user {
-                true => format!("{verb} the channel {}", channel.id),
-                false => format!("{verb} the channel {} {from} the named user {user}", channel.id),
+            let words = match (*change.address.resource().key == *user, gains) {
+                (true, true) => format!("gets the channel {}", channel.id),
+                (true, false) => format!("loses the channel {}, which loses this user's tags", channel.id),
+                (false, true) => format!("adds the channel {} to the named user {user}", channel.id),
+                (false, false) => format!("removes the channel {} from the named user {user}", channel.id),
             };
             let whose = Selector::Channel(channel.key, at(channel.id));
             let mut add = |condition: Condition, whose: Selector, gains: bool| {

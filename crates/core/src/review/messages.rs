@@ -15,7 +15,9 @@ impl Review<'_> {
     /// The messages of a change as people see them, with the defaults of their variables, followed by one for each
     /// sample in the manifest.
     pub fn messages(&self, change: &Change, side: Side) -> Vec<Appearance> {
-        self.each_message(change, side, &|parts, sample| look::all(&look::spoken(parts), parts.each, sample))
+        self.each_message(change, side, &|parts, sample| {
+            look::all(&look::spoken(parts), &|at| parts.numbered(at), sample)
+        })
     }
 
     /// The texts of these messages.

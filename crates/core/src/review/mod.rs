@@ -29,6 +29,7 @@ use crate::plan::{Action, Change, Plan};
 
 use departed::Departed;
 use members::Regroupings;
+use outdated::EarlierVersion;
 
 pub use audience::{Mark, Marked, Who};
 pub use impact::{
@@ -54,6 +55,8 @@ pub struct Review<'p> {
     segments: HashMap<&'p str, Sides<usize>>,
     /// The indexes of earlier versions of segments, by id. Some resources still refer to them.
     outdated: HashMap<&'p str, usize>,
+    /// Those to which excluded resources still refer.
+    earlier: HashMap<&'p str, EarlierVersion<'p>>,
     /// Managed segments, by id.
     ids: BTreeMap<&'p str, &'p Change>,
     /// The changes whose audiences name a segment before or after, by its key.
@@ -140,6 +143,7 @@ impl<'p> Review<'p> {
             plan,
             segments,
             outdated: HashMap::new(),
+            earlier: HashMap::new(),
             ids,
             users,
             moved: BTreeSet::new(),
@@ -199,7 +203,8 @@ impl<'p> Review<'p> {
         }
         let ids = plan.changes.iter().filter(is_segment).filter_map(|change| Some((change.id.as_deref()?, change)));
         let ids = ids.collect();
-        Self { segments, outdated, ids, users, known: All(known), ..Self::unread(plan) }
+        let earlier = EarlierVersion::all(plan);
+        Self { segments, outdated, earlier, ids, users, known: All(known), ..Self::unread(plan) }
     }
 
     /// Computes the meaning of the conditions in segments after the plan has changed tags and channels.

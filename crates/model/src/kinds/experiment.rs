@@ -107,6 +107,7 @@ impl Resource for Experiment {
         parts.audiences.push(Audience { selector: audience, devices: Some(device_types), role: Role::Push });
         parts.each = "variant";
         parts.split = Some(self.split());
+        parts.names = variants.iter().map(|variant| variant.name.as_ref()).collect();
         for (number, variant) in variants.iter().enumerate() {
             let Variant { push: Content { notification, message, localizations, rest }, schedule, .. } = &variant.value;
             let said = ReadableText {

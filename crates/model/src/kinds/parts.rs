@@ -14,6 +14,7 @@ use crate::nouns::schedule::Schedule;
 use crate::nouns::split::Split;
 use crate::nouns::trigger::Trigger;
 use crate::nouns::vocabulary::Group;
+use crate::text::one_line;
 
 use super::template::Sample;
 use super::{Resource, Segment, Template, Variable};
@@ -29,6 +30,8 @@ pub struct Parts<'r> {
     pub each: &'static str,
     /// The division of the audience among several messages, if a device gets at most one of them.
     pub split: Option<Split>,
+    /// The names of several messages, in their order.
+    pub names: Vec<Option<&'r At<String>>>,
     /// Sample values for the variables, by the name of the sample.
     pub previews: Vec<(&'r At<String>, &'r Sample)>,
     pub pushes: Vec<&'r At<Push>>,
@@ -139,6 +142,7 @@ impl<'r> Parts<'r> {
             said: vec![],
             each: "message",
             split: None,
+            names: vec![],
             previews: vec![],
             pushes: vec![],
             sendings: vec![],
@@ -149,6 +153,20 @@ impl<'r> Parts<'r> {
             tags: vec![],
             properties: vec![],
         }
+    }
+
+    /// The short label of one of several messages, counted from 0: `variant 1`.
+    pub fn numbered(&self, at: usize) -> String {
+        format!("{} {}", self.each, at + 1)
+    }
+
+    /// The label of one of several messages, counted from 0, with its name and share: `variant 1 “short”, to 40 % of the audience`.
+    pub fn label(&self, at: usize) -> String {
+        let name =
+            self.names.get(at).copied().flatten().map(|name| format!(" “{}”", one_line(name))).unwrap_or_default();
+        let share = self.split.as_ref().filter(|split| !split.is_even()).and_then(|split| split.share(at));
+        let share = share.map(|share| format!(", to {} of the audience", share.percent())).unwrap_or_default();
+        format!("{}{name}{share}", self.numbered(at))
     }
 
     /// Returns the project's resources that it names: the kind of each, and its key with its position.

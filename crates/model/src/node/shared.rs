@@ -167,6 +167,8 @@ impl PartialEq for Shared {
     }
 }
 
+impl Eq for Shared {}
+
 impl PartialEq<Value> for Shared {
     fn eq(&self, other: &Value) -> bool {
         **self == *other

@@ -30,7 +30,7 @@ use pushplan_model::source::Span;
 
 use crate::manifest::{Declared, Desired, Target};
 
-pub use settings::{SoftenedFinding, Verdict, judge};
+pub use settings::{ResourceWarning, SoftenedFinding, Verdict, judge};
 
 /// The input of the checks.
 #[derive(Debug)]

@@ -25,6 +25,17 @@ pub struct Verdict {
     pub suppressed: Vec<Finding>,
     /// The findings that a setting turned off or made warnings, by target.
     pub softened: BTreeMap<Option<String>, BTreeSet<SoftenedFinding>>,
+    /// The warnings about resources, by target.
+    pub warnings: BTreeMap<String, Vec<ResourceWarning>>,
+}
+
+/// A warning about a resource of a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceWarning {
+    pub address: Address,
+    pub code: &'static str,
+    pub message: String,
+    pub at: Span,
 }
 
 /// A finding that a setting turned off or made a warning.
@@ -61,6 +72,8 @@ struct Case {
 
 /// The number of targets in a finding.
 const NAMED: usize = 20;
+/// The number of warnings that are kept for each target.
+const WARNINGS: usize = 1_000;
 
 /// Narrows each finding to the relevant part, applies the project's settings and each resource's `lifecycle`, and
 /// sorts. Equal findings are reported once; if only some of the targets have one, they are named.
@@ -92,11 +105,22 @@ pub fn judge(
     let Cases { list, index, softened, .. } = cases;
     // For a hundred thousand findings, it takes many megabytes.
     drop(index);
-    let mut verdict = Verdict { findings: Vec::with_capacity(list.len()), suppressed: Vec::new(), softened };
+    let mut verdict = Verdict { findings: Vec::with_capacity(list.len()), softened, ..Verdict::default() };
     for Case { mut finding, targets: some, counts } in list {
         if !counts {
             verdict.suppressed.push(finding);
             continue;
+        }
+        if let Some(address) = finding.address.as_ref().filter(|_| finding.severity == Severity::Warning) {
+            let (code, message, at) = (finding.code.name, &finding.message, finding.at);
+            let own = some.iter().cloned().flatten();
+            let all = (0..names.len()).filter(|_| some.is_empty());
+            for name in own.chain(all).map(|number| &names[number]) {
+                let warnings = verdict.warnings.entry(name.clone()).or_default();
+                if warnings.len() < WARNINGS {
+                    warnings.push(ResourceWarning { address: address.clone(), code, message: message.clone(), at });
+                }
+            }
         }
         let count: usize = some.iter().map(ExactSizeIterator::len).sum();
         if count > 0 && count < names.len() {

@@ -146,12 +146,12 @@ pub fn as_written<'d>(parts: &Parts<'d>, desired: &'d Desired) -> Vec<Spoken<'d>
 /// The label of the common content next to localizations.
 const COMMON: &str = "default";
 
-/// The messages of a resource as recipients see them. `sample` has values for the open variables; given values are
-/// kept.
-pub fn all(spoken: &[Spoken], each: &str, sample: Option<(&str, &Values)>) -> Vec<Appearance> {
+/// The messages of a resource as recipients see them. `part` labels each of several. `sample` has values for the open
+/// variables; given values are kept.
+pub fn all(spoken: &[Spoken], part: &dyn Fn(usize) -> String, sample: Option<(&str, &Values)>) -> Vec<Appearance> {
     let several = spoken.len() > 1;
     let shown = |(at, Spoken { said, values }): (usize, &Spoken)| {
-        let part = several.then(|| format!("{each} {}", at + 1));
+        let part = several.then(|| part(at));
         let name = sample.map(|(name, _)| name.to_owned());
         let mut values = values.clone();
         for (key, value) in sample.iter().flat_map(|(_, given)| given.iter()) {
@@ -364,7 +364,7 @@ mod tests {
         let values: Values = values.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let spoken: Vec<Spoken> =
             spoken(&parts).into_iter().map(|one| Spoken { values: values.clone(), ..one }).collect();
-        all(&spoken, parts.each, None)
+        all(&spoken, &|at| parts.numbered(at), None)
     }
 
     fn template() -> Value {

@@ -146,7 +146,7 @@ pub fn elsewhere(times: &Times, most: usize) -> Vec<String> {
     if !left.is_empty() {
         let quiet = left.iter().filter(|at| times.there[**at].quiet).count();
         let quiet = if quiet > 0 { format!(" ({quiet} quiet)") } else { String::new() };
-        words.push(format!("and {}{quiet}", count(left.len(), "more clock")));
+        words.push(format!("and {}{quiet}", count(left.len(), "more time zone")));
     }
     words
 }
@@ -158,14 +158,14 @@ pub fn collision(collision: &Collision, of_earlier: bool) -> String {
     let (another, side) = if of_earlier { (other, "before") } else { (one, "after") };
     let near = match apart_seconds {
         0 if one.when == other.when => format!("at the same time as {another}"),
-        0 => format!("in the same hours as {another}"),
+        0 => format!("at overlapping times with {another}"),
         // In local time, it is before for some recipients and after for others.
         seconds if is_moment(one) != is_moment(other) => format!("within {} of {another}", length(*seconds)),
         seconds => format!("{} {side} {another}", length(*seconds)),
     };
     match who {
         // Who gets both so close together depends on the local time.
-        _ if is_moment(one) != is_moment(other) => format!("{near}, for some recipients of both"),
+        _ if is_moment(one) != is_moment(other) => format!("{near}, for some people who get both"),
         Some(who) => format!("{near}: both can reach {who}"),
         None => format!("{near}: too complex to check whether both reach the same recipients"),
     }
@@ -344,7 +344,7 @@ mod tests {
         let times = at("2026-11-27T14:00Z", "Europe/London");
         let words = elsewhere(&times, MOST).join("   ");
         assert!(words.starts_with("Los Angeles 06:00 Fri   New York 09:00 Fri   Paris 15:00 Fri"), "{words}");
-        assert!(words.ends_with("Sydney 01:00 Sat   and 3 more clocks"), "{words}");
+        assert!(words.ends_with("Sydney 01:00 Sat   and 3 more time zones"), "{words}");
         assert_eq!(elsewhere(&times, usize::MAX).len(), times.there.len());
     }
 

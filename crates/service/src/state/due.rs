@@ -22,6 +22,8 @@ pub enum Due {
     Variant { experiment: String, variant: usize, local: Option<Local> },
     /// A message that a pipeline sends to the device that triggered it.
     Firing { pipeline: String, outcome: usize, device: String },
+    /// A part of the control group of an experiment.
+    Spared { experiment: String, push_id: String, devices: Vec<String> },
     /// A part of the recipients of a push that is sent in parts.
     Part {
         push_id: String,

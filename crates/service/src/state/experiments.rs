@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::App;
 use super::due::Due;
+use super::sending::PART;
 
 shape! {
     /// An experiment, as sent.
@@ -134,9 +135,16 @@ impl App {
         results
     }
 
-    /// Records the devices of the control group, and writes an event for each.
+    /// Records the devices of the control group, and writes an event for each: of [`PART`] devices at once, and of the
+    /// others with the entries of the queue.
     pub(super) fn spare(&mut self, id: &str, push_id: &str, numbers: &[u32], now: Timestamp) {
-        for number in numbers {
+        let (first, rest) = numbers.split_at(numbers.len().min(PART));
+        for part in rest.chunks(PART) {
+            let devices = part.iter().map(|number| self.devices.id(*number).to_owned()).collect();
+            let part = Due::Spared { experiment: id.to_owned(), push_id: push_id.to_owned(), devices };
+            self.due.put(&mut self.journal, now, part);
+        }
+        for number in first {
             let device = self.devices.id(*number).to_owned();
             let key = format!("{device}/{id}");
             if self.spared.get(&key).is_none() {
@@ -165,7 +173,10 @@ impl App {
     /// Deletes an experiment and everything of it that is still in the queue.
     pub(crate) fn cancel_experiment(&mut self, id: &str) -> Option<Experiment> {
         let removed = self.experiments.remove(&mut self.journal, id)?;
-        let of_it = |due: &Due| matches!(due, Due::Variant { experiment, .. } if experiment == id);
+        let of_it = |due: &Due| match due {
+            Due::Variant { experiment, .. } | Due::Spared { experiment, .. } => experiment == id,
+            _ => false,
+        };
         self.due.drop_if(&mut self.journal, of_it);
         Some(removed)
     }

@@ -25,6 +25,10 @@ impl App {
             Due::Schedule { id, time, local } => self.fire_schedule(id, *time, *local, now),
             Due::Variant { experiment, variant, local } => self.fire_variant(experiment, *variant, *local, now),
             Due::Firing { pipeline, outcome, device } => self.fire_outcome(pipeline, *outcome, device, now),
+            Due::Spared { experiment, push_id, devices } => {
+                let numbers: Vec<u32> = devices.iter().filter_map(|id| self.devices.by_id(id)).collect();
+                self.spare(experiment, push_id, &numbers, now);
+            }
             Due::Part { push_id, push_type, group_id, variant, device_types, push, devices } => {
                 let Some(device_types) = understood::<DeviceTypes>(device_types) else { return };
                 let to: Vec<u32> = devices.iter().filter_map(|id| self.devices.by_id(id)).collect();

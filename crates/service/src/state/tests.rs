@@ -276,6 +276,23 @@ fn a_push_to_many_devices_is_sent_in_parts_and_each_device_receives_it_once() {
 }
 
 #[test]
+fn a_large_control_group_is_recorded_in_parts_and_each_device_once() {
+    let mut app = app();
+    for n in 0..=2 * PART {
+        app.register(&format!("phone-{n}"), device(Tags::new()), now());
+    }
+    let all: Vec<u32> = app.devices.iter().filter_map(|(id, _)| app.devices.by_id(id)).collect();
+    app.spare("experiment", "push", &all, now());
+    assert_eq!((app.spared.len(), app.due.iter().count()), (PART, 2));
+    while let Some((at, what)) = app.due.take(&mut app.journal, now()) {
+        app.fire(&what, at);
+        app.fire(&what, at);
+    }
+    assert_eq!(app.spared.len(), 2 * PART + 1);
+    assert_eq!(events(&app).into_iter().filter(|event| event.starts_with("CONTROL ")).count(), 2 * PART + 1);
+}
+
+#[test]
 fn a_tag_of_many_devices_is_deleted_in_parts_and_exists_until_the_last() {
     let mut app = app();
     for n in 0..=2 * PART {

@@ -45,7 +45,7 @@ impl PageReport<'_> {
             refused.is_empty() && near.is_empty() && RISKS.iter().all(|(risk, ..)| asked(*risk).next().is_none());
         html! {
             section #decisions {
-                h2 { "Decisions" }
+                h2 { (if is_calm { "No decisions" } else { "Decisions" }) }
                 @match undeclared(&self.view) {
                     Some(words) => p.calm-note { (one_line(&words)) },
                     None => @if is_calm && self.view.review.is_harmless() { p.calm-note { (self.calm()) } },

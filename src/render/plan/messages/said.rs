@@ -54,7 +54,7 @@ fn changed_fields(message: &MessageChange) -> Vec<Piece> {
     pieces
 }
 
-/// A changed field: `; actions.open.content: `, and its old and new value.
+/// A changed field: `; link: `, and its old and new value.
 fn changed_field(field: &FieldChange) -> Vec<Piece> {
     let FieldChange { path, old, new } = field;
     if let Some((old, new)) = old.as_deref().zip(new.as_deref()).filter(|(old, new)| is_page(old) && is_page(new)) {
@@ -66,7 +66,7 @@ fn changed_field(field: &FieldChange) -> Vec<Piece> {
     let whole = |text: &str| short(&crate::render::one_line(text.trim()), TEXT);
     let name = match field.place() {
         Some((of, name)) => format!("{of} {name}"),
-        None => path.clone(),
+        None => field.name(),
     };
     let mut pieces = vec![Piece::Same(format!("; {name}: "))];
     pieces.extend(old.as_ref().map(|old| Piece::Goes(whole(old))));

@@ -8,6 +8,7 @@ use pushplan_model::nouns::level::Level;
 use pushplan_model::source::Span;
 
 use super::{PlanRequest, Remembered, Workspace};
+use crate::compare;
 use crate::engine::target::Opened;
 use crate::plan::{Annotations, Basis, DeclaredAt, FilledVariable, NotPromoted};
 use crate::planner::{NoMatch, Rules};
@@ -58,7 +59,7 @@ impl Workspace {
             descent: None,
             allow_older: request.allow_older,
             safeguards: Some(&self.safeguards),
-            settings_at: self.settings_at.as_ref(),
+            settings_at: Some(&self.settings_at),
             softened: Some(&self.softened),
             composites: &self.composites,
             adopt: true,
@@ -93,10 +94,7 @@ impl Workspace {
         let Some(target) = self.manifests.project.target(&self.target).filter(|_| !named.is_empty()) else {
             return BTreeMap::new();
         };
-        let place = |span: Span| {
-            let source = self.manifests.sources.get(span.file()?);
-            Some(DeclaredAt { file: source.path.clone(), line: source.line(span.range().start) })
-        };
+        let place = |span: Span| compare::place_at(span, &self.manifests.sources);
         let values = target.values();
         let own = target.variables.keys().filter(|name| named.contains(&name.value));
         let filled = own.map(|name| {

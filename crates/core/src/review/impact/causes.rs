@@ -22,6 +22,8 @@ use crate::review::{Mark, Marked, Review, Side, after, before, start};
 const DEFAULT: &str = "default_value";
 /// What becomes of a segment that changes in more than one condition.
 pub(super) const OTHER_CONDITIONS: &str = "has other conditions";
+/// The number of added and removed conditions of a segment that are named.
+const NAMED_CONDITIONS: usize = 3;
 /// The parts of a push that templates can define.
 const SAID: [&str; 2] = ["notification", "message"];
 
@@ -164,26 +166,26 @@ impl<'p> Review<'p> {
 
     /// The segments that a change names, directly or through others.
     pub(super) fn named_segments(&self, change: &Change) -> BTreeSet<String> {
-        let audiences = kinds::api(&change.address).audiences();
-        let specs = start(change).into_iter().chain(&change.desired);
-        let mut open: Vec<String> = specs.flat_map(|spec| remote::named(audiences, spec)).map(str::to_owned).collect();
-        let mut seen: BTreeSet<String> = BTreeSet::new();
+        let mut open: Vec<String> = match self.kept_refs(change) {
+            // Earlier versions are not those of the plan.
+            Some(_) => self.of_audience(change, Side::After, keys_in).unwrap_or_default(),
+            None => {
+                let audiences = kinds::api(&change.address).audiences();
+                let specs = start(change).into_iter().chain(&change.desired);
+                specs.flat_map(|spec| remote::named(audiences, spec)).map(str::to_owned).collect()
+            }
+        };
+        let mut named: BTreeSet<String> = BTreeSet::new();
         while let Some(key) = open.pop() {
-            if !seen.insert(key.clone()) {
+            if !named.insert(key.clone()) {
                 continue;
             }
             for side in [Side::Before, Side::After] {
-                let Some((_, criteria)) = self.known_segment(side, &key) else { continue };
-                criteria.walk(&mut |selector| {
-                    if let Selector::Segment(reference) = &selector.value
-                        && let SegmentRef::Key(key) = &reference.value
-                    {
-                        open.push(key.clone());
-                    }
-                });
+                let criteria = self.known_segment(side, &key).map(|(_, criteria)| criteria);
+                open.extend(criteria.map(keys_in).unwrap_or_default());
             }
         }
-        seen
+        named
     }
 
     pub(super) fn is_written_alike(&self, change: &Change) -> bool {
@@ -267,9 +269,13 @@ impl<'p> Review<'p> {
                 _ => OTHER_CONDITIONS.to_owned(),
             },
             _ if is_joined_otherwise => OTHER_CONDITIONS.to_owned(),
-            (_, [one], []) => format!("no longer {}", required(&tree, *one)),
-            (_, [], [one]) => format!("now {}", required(&tree, *one)),
-            (_, [old], [new]) => format!("no longer {} and now {}", required(&tree, *old), required(&tree, *new)),
+            (_, gone, come) if gone.len() + come.len() <= NAMED_CONDITIONS => {
+                let words = |verb: &str, at: &[usize]| {
+                    (!at.is_empty()).then(|| format!("{verb} {}", all_of(&required(&tree, at))))
+                };
+                let both = [words("no longer", gone), words("now", come)];
+                both.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+            }
             _ => OTHER_CONDITIONS.to_owned(),
         };
         let address = Address::new(Segment::KEY, segment.address.key.clone());
@@ -331,21 +337,42 @@ fn texts(spec: Option<&Value>) -> String {
     spec.map(|spec| spec["push"].to_string()).unwrap_or_default()
 }
 
-/// What a condition in a tree does there: `requires "country = US"`, `includes "country = US"` in a list of alternatives.
-fn required(tree: &[&Marked], at: usize) -> String {
-    let Marked { mark, line } = tree[at];
-    let is_above =
-        |other: &&&Marked| other.line.depth < line.depth && (other.mark == *mark || other.mark == Mark::Same);
-    let join = tree[..at].iter().rev().find(is_above).map_or("", |above| above.line.text.as_str());
-    match (join, line.text.strip_prefix("not ")) {
-        ("any of" | "not all of", _) => format!("includes {}", quoted(&line.text)),
-        ("none of", _) => format!("excludes {}", quoted(&line.text)),
-        (_, Some(excluded)) => format!("excludes {}", quoted(excluded)),
-        (_, None) => format!("requires {}", quoted(&line.text)),
+/// The effects of conditions in a tree: `requires "country = US"`, `includes "country = US"` in a list of alternatives. A verb
+/// is not repeated.
+fn required(tree: &[&Marked], at: &[usize]) -> Vec<String> {
+    let mut last = "";
+    let mut all = Vec::new();
+    for at in at {
+        let Marked { mark, line } = tree[*at];
+        let is_above =
+            |other: &&&Marked| other.line.depth < line.depth && (other.mark == *mark || other.mark == Mark::Same);
+        let join = tree[..*at].iter().rev().find(is_above).map_or("", |above| above.line.text.as_str());
+        let (verb, condition) = match (join, line.text.strip_prefix("not ")) {
+            ("any of" | "not all of", _) => ("includes", line.text.as_str()),
+            ("none of", _) => ("excludes", line.text.as_str()),
+            (_, Some(excluded)) => ("excludes", excluded),
+            (_, None) => ("requires", line.text.as_str()),
+        };
+        all.push(if verb == last { quoted(condition) } else { format!("{verb} {}", quoted(condition)) });
+        last = verb;
     }
+    all
 }
 
 /// Whether a line of a tree only introduces the lines below it.
 fn is_join(text: &str) -> bool {
     ["all of", "any of", "none of", "not all of"].contains(&text)
+}
+
+/// The keys of the segments that an audience names.
+fn keys_in(selector: &At<Selector>) -> Vec<String> {
+    let mut keys = Vec::new();
+    selector.walk(&mut |selector| {
+        if let Selector::Segment(reference) = &selector.value
+            && let SegmentRef::Key(key) = &reference.value
+        {
+            keys.push(key.clone());
+        }
+    });
+    keys
 }

@@ -58,11 +58,16 @@ impl MessageChange {
         let (old, new) = (self.text.old.as_deref()?, self.text.new.as_deref()?);
         if old == new {
             let [field] = &self.text.fields[..] else { return None };
-            return Some(match field.place() {
-                Some((of, name)) => {
-                    format!("content ({}: {} {})", short(&of, TEXT), short(name, TEXT), field.fate())
+            if let Some((of, name)) = field.place() {
+                return Some(format!("content ({}: {} {})", short(&of, TEXT), short(name, TEXT), field.fate()));
+            }
+            let name = short(&field.name(), TEXT);
+            return Some(match (&field.old, &field.new) {
+                (Some(old), Some(new)) if field.name() != field.path => {
+                    format!("{name} from {} to {}", quoted_short(old, TEXT), quoted_short(new, TEXT))
                 }
-                None => format!("field {}", short(&field.path, TEXT)),
+                _ if field.name() != field.path => name,
+                _ => format!("field {name}"),
             });
         }
         let (old, new) = (plain(old), plain(new));

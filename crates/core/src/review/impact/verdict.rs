@@ -245,7 +245,7 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
             clocks.retain(|clock| seen.insert(*clock));
             let more = match clocks.len() {
                 0 | 1 => String::new(),
-                several => format!(" and {}", count(several - 1, "more place")),
+                several => format!(" and {}", count(several - 1, "more time zone")),
             };
             let first = clocks.first().copied().unwrap_or_default();
             format!("{subject} {} sent in quiet hours ({first}{more}){by_hand}", verb("is", "are"))
@@ -280,7 +280,14 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
             format!("{subject} {} fewer people{by_hand}{}", reaches(messages, is_one), why(messages, is_only))
         }
         MessageClass::Nobody => format!("{subject} {} nobody{by_hand}", verb("reaches", "reach")),
-        MessageClass::New => format!("{subject} {} new", verb("is", "are")),
+        MessageClass::New => {
+            let reaches_nobody = |message: &&MessageChange| {
+                message.reach.and_then(|reach| reach.after).is_some_and(|after| after.at_most == 0)
+            };
+            let nobody =
+                if messages.iter().all(reaches_nobody) { " and no device is in its audience today" } else { "" };
+            format!("{subject} {} new{}", verb("is", "are"), nobody)
+        }
         MessageClass::Cancelled => format!("{subject} {} cancelled{by_hand}", verb("is", "are")),
     }
 }
@@ -304,7 +311,8 @@ fn by_shares(class: MessageClass, messages: &[&MessageChange], name: &str) -> Op
             let shown = only(messages).and_then(|message| message.variant);
             let shown = shown.map_or(number, |number| format!("variant {number}"));
             let (was, is) = first.moved_words()?;
-            Some(format!("{name} shows {shown} to {is} of its devices, before to {was}"))
+            let each = if messages.len() > 1 { "each " } else { "" };
+            Some(format!("{name} shows {shown} {each}to {is} of its devices (until now {was})"))
         }
         _ => None,
     }

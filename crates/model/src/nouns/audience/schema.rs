@@ -89,10 +89,12 @@ impl JsonSchema for Selector {
             forms.push(form(key, &one_or_many(&text), &[], words));
         }
         forms.push(form("location", &location, &[], "Devices seen at a place within a recent period."));
-        let operator =
-            json!({ "type": ["string", "null"], "minLength": 1, "description": "How the attribute is compared." });
-        let attribute = [("operator", operator), ("value", json!({ "description": "The value to compare with." }))];
-        forms.push(form("attribute", &text, &attribute, "Devices by an attribute."));
+        let operator = json!({ "type": ["string", "null"], "minLength": 1, "description": "How the attribute is compared; part of `attribute`." });
+        let attribute = [
+            ("operator", operator),
+            ("value", json!({ "description": "The value to compare with; part of `attribute`." })),
+        ];
+        forms.push(form("attribute", &text, &attribute, "Devices by an attribute, with its `operator` and `value`."));
         for group in GROUPS {
             let name = if group.shorthand == "country" { "The country in the device's settings" } else { group.name };
             let words = format!("{name}: shorthand for the tag group `{}`.", group.id);
