@@ -104,19 +104,22 @@ fn sides(what: &Mismatch, zone: &TimeZone) -> (Option<String>, String) {
 }
 
 fn wanted(wanted: &ExpectedAlert, zone: &TimeZone) -> String {
-    let ExpectedAlert { from, at, alert, message } = wanted;
+    let ExpectedAlert { from, at, alert, title, message } = wanted;
     let from = from.clone().unwrap_or_else(|| "a message".to_owned());
     let at = at.map(|at| format!(" at {}", moment(at, zone))).unwrap_or_default();
     let alert = alert.as_ref().map(|alert| format!(": {alert}")).unwrap_or_default();
+    let shown = title.as_ref().map(|title| format!(", with the title {title}")).unwrap_or_default();
     let message = message.as_ref().map(|title| format!(", with the message {title}")).unwrap_or_default();
-    format!("{from}{at}{alert}{message}")
+    format!("{from}{at}{alert}{shown}{message}")
 }
 
 fn got(got: &Got, zone: &TimeZone) -> String {
-    let Got { from, at, alert, message } = got;
+    let Got { from, at, alert, title, message } = got;
     let alert = alert.as_ref().map(|alert| format!(": {}", text::quoted(alert))).unwrap_or_default();
-    let title = message.as_ref().map(|title| format!(", with the message {}", text::quoted(title))).unwrap_or_default();
-    format!("{from} at {}{alert}{title}", moment(*at, zone))
+    let shown = title.as_ref().map(|title| format!(", with the title {}", text::quoted(title))).unwrap_or_default();
+    let message =
+        message.as_ref().map(|title| format!(", with the message {}", text::quoted(title))).unwrap_or_default();
+    format!("{from} at {}{alert}{shown}{message}", moment(*at, zone))
 }
 
 /// A time in the form of cases, with seconds if they are not zero.

@@ -5,11 +5,12 @@ use std::fmt::Write;
 use maud::html;
 
 use super::escape::stream;
+use super::html::phone::SUMMARY;
 use super::html::{page, phone};
 use super::layout::{Paint, Row, Style, Words, head, painted, paragraph, rows};
 use super::{one_line, visible};
 use crate::address::Address;
-use crate::look::{Appearance, Center, Fit, cut, is_rtl, width, wrap};
+use crate::look::{Appearance, Center, Fit, HeadLine, cut, is_rtl, width, wrap};
 
 /// The messages of a resource, and their sender.
 #[derive(Debug)]
@@ -49,6 +50,13 @@ const INDENT: usize = 2;
 /// The text at the right of the sender.
 const NOW: &str = "now";
 
+/// The parts of a message that a screen does not show.
+fn cut_off(fit: &Fit) -> Vec<String> {
+    let text = (!fit.whole).then(|| format!("“{}”", fit.cut_off()));
+    let heads = fit.heads.iter().filter(|head| !head.whole).map(|head| format!("{} “{}”", head.name, head.text));
+    text.into_iter().chain(heads).collect()
+}
+
 /// The label of a message without one, next to others with one.
 fn label(seen: &Appearance) -> &str {
     seen.label.as_deref().unwrap_or("with its defaults")
@@ -71,11 +79,10 @@ impl Preview<'_> {
             }
             for fit in &seen.fits {
                 let _ = writeln!(out);
-                let caption = format!("{}: {}", fit.screen, seen.how_much(fit));
+                let caption = format!("{}: {}", fit.screen, fit.how_much());
                 paragraph(&mut out, &Words::new(&caption), INDENT, style);
-                self.notification(&mut out, seen, fit, style);
-                if !fit.whole {
-                    let off = format!("“{}”", seen.cut_off(fit));
+                self.notification(&mut out, fit, style);
+                for off in cut_off(fit) {
                     paragraph(&mut out, &Words::new("cut off: ").paint(&off, Paint::Faint), INDENT, style);
                 }
             }
@@ -89,7 +96,7 @@ impl Preview<'_> {
     }
 
     /// A notification in a box.
-    fn notification(&self, out: &mut String, seen: &Appearance, fit: &Fit, style: Style) {
+    fn notification(&self, out: &mut String, fit: &Fit, style: Style) {
         let inner = COLUMNS.min(style.width.saturating_sub(INDENT + 4)).max(NOW.len() + 2);
         let mut lines = Vec::new();
         let mark = drawn("…", style);
@@ -101,21 +108,24 @@ impl Preview<'_> {
         };
         let gap = " ".repeat(inner - NOW.len() - width(&app));
         lines.push(format!("{}{gap}{}", painted(&app, Paint::Strong, style), painted(NOW, Paint::Faint, style)));
-        if let Some(title) = seen.title_on(&fit.device) {
-            lines.extend(aligned(&one_line(title), is_rtl(title), inner, Paint::Strong, style));
-        }
+        let head = |HeadLine { name, text, shown, .. }: &HeadLine| {
+            let paint = if *name == "title" { Paint::Strong } else { Paint::Plain };
+            aligned(&one_line(shown), is_rtl(text), inner, paint, style)
+        };
+        lines.extend(fit.heads.iter().filter(|head| head.name != SUMMARY).flat_map(head));
         if fit.shown.is_empty() {
             lines.extend(aligned("(no text)", false, inner, Paint::Faint, style));
         } else {
-            lines.extend(aligned(&visible(&fit.shown), seen.rtl, inner, Paint::Plain, style));
+            lines.extend(aligned(&visible(&fit.shown), fit.rtl, inner, Paint::Plain, style));
         }
+        lines.extend(fit.heads.iter().filter(|head| head.name == SUMMARY).flat_map(head));
         let indent = " ".repeat(INDENT);
         let frame = if style.ascii { &ASCII } else { &ROUND };
         let rule = |[left, line, right]: [&str; 3]| format!("{indent}{left}{}{right}\n", line.repeat(inner + 2));
         let row = |line: &str| format!("{indent}{0} {line} {0}\n", frame.side);
         out.push_str(&rule(frame.top));
         lines.iter().for_each(|line| out.push_str(&row(line)));
-        for button in &seen.buttons {
+        for button in &fit.buttons {
             out.push_str(&rule(frame.middle));
             let label = aligned(&one_line(button), is_rtl(button), inner, Paint::Strong, style);
             label.iter().for_each(|line| out.push_str(&row(line)));
@@ -125,14 +135,16 @@ impl Preview<'_> {
 
     /// The named facts that no screen shows.
     fn told(&self, seen: &Appearance) -> Vec<(&'static str, String)> {
-        let tap = seen.tap.iter().map(|tap| ("tap", tap.clone()));
+        let tap = seen.tap.iter().chain(&seen.platform_taps).map(|tap| ("tap", tap.clone()));
         let buttons = seen.presses.iter().map(|press| ("button", press.clone()));
         let unless = if self.open { ", unless the push sets one" } else { "" };
         let unfilled = seen.unfilled.iter().map(|key| {
             let words = format!("{{{{{key}}}}} has no value: recipients see the braces{unless}");
             ("unfilled", words)
         });
-        tap.chain(buttons).chain(unfilled).collect()
+        let fits = seen.fits.iter().filter(|fit| !fit.expanded.is_empty());
+        let expanded = fits.map(|fit| ("expanded", format!("on {}: {}", fit.device, fit.expanded.join(", "))));
+        expanded.chain(tap).chain(buttons).chain(unfilled).collect()
     }
 
     /// Returns rows for the facts that no screen shows, and for the Message Center message.
@@ -157,11 +169,11 @@ impl Preview<'_> {
                     section {
                         @if self.has_several() || seen.label.is_some() { h2 dir="auto" { (one_line(label(seen))) } }
                         div class="screens" {
-                            @for fit in &seen.fits { (phone::phone(seen, fit, self.app)) }
+                            @for fit in &seen.fits { (phone::phone(fit, self.app)) }
                             @if let Some(message) = &seen.message { (phone::inbox(message)) }
                         }
-                        @let cut = seen.fits.iter().filter(|fit| !fit.whole);
-                        @let cut = cut.map(|fit| ("cut off", format!("{}: “{}”", fit.screen, seen.cut_off(fit))));
+                        @let cut = seen.fits.iter().flat_map(|fit| cut_off(fit).into_iter().map(move |off| (fit, off)));
+                        @let cut = cut.map(|(fit, off)| ("cut off", format!("{}: {off}", fit.screen)));
                         @let told: Vec<_> = cut.chain(self.told(seen)).collect();
                         @if !told.is_empty() {
                             dl {

@@ -107,7 +107,9 @@ fn a_notification_without_text_may_bring_something_else_to_read() {
         push("      message: {title: t, body: b}").replace("{alert: Hi}", "{}").replace("types: all", "types: ios");
     assert_clean(&message);
     assert_clean(&notification("{web: {title: Hi}}"));
-    let passed = validate(&Folder::project(&notification("{ios: {alert: Hi}}")));
+    assert_clean(&notification("{ios: {alert: Hi}}"));
+    assert_clean(&notification("{ios: {content_available: true}}"));
+    let passed = validate(&Folder::project(&notification("{wns: {further: Hi}}")));
     assert_eq!(found(&passed), ["YM202 7:22"], "{}", passed.stdout);
 }
 

@@ -32,19 +32,19 @@ const HELLO: &str = "audience: all, device_types: [ios], notification: {alert: H
 
 #[test]
 fn a_number_that_would_be_rounded_is_not_passed_on() {
-    let badge = |value: &str| {
+    let further = |value: &str| {
         scheduled(
             NOON,
-            &format!("audience: all, device_types: [ios], notification: {{alert: Hi, ios: {{badge: {value}}}}}"),
+            &format!("audience: all, device_types: [ios], notification: {{alert: Hi, ios: {{further: {value}}}}}"),
         )
     };
     expect(&[
-        (badge("18446744073709551615"), &[]),
-        (badge("-9223372036854775808"), &[]),
-        (badge("18446744073709551616"), &["YM206"]),
-        (badge("-9223372036854775809"), &["YM206"]),
-        (badge("[1, {x: 123456789012345678901234567890}]"), &["YM206"]),
-        (badge("\"123456789012345678901234567890\""), &[]),
+        (further("18446744073709551615"), &[]),
+        (further("-9223372036854775808"), &[]),
+        (further("18446744073709551616"), &["YM206"]),
+        (further("-9223372036854775809"), &["YM206"]),
+        (further("[1, {x: 123456789012345678901234567890}]"), &["YM206"]),
+        (further("\"123456789012345678901234567890\""), &[]),
         (
             "segments: {a: {criteria: {attribute: x, operator: equals, value: 123456789012345678901234567890}}}\n"
                 .into(),
@@ -130,7 +130,7 @@ fn placeholders_are_looked_at_wherever_they_stand() {
     ]);
     let found = findings(&template("ios: {title: 'Hello {{NAMES}}'}"));
     let found = found.iter().find(|finding| finding["code"] == "MS101").expect("a finding");
-    assert_eq!((&found["line"], &found["column"]), (&7.into(), &9.into()), "{found}");
+    assert_eq!((&found["line"], &found["column"]), (&7.into(), &29.into()), "{found}");
 }
 
 #[test]

@@ -399,8 +399,7 @@ fn an_undescribed_field_is_called_refused_if_the_built_in_service_refuses_it() {
     )
     .replace("audience: all", "audience: triggered");
     for (manifest, field, is_refused) in [
-        (templates, "ios", false),
-        (templates, "amazon", false),
+        (templates, "wns", false),
         (templates, "windows_phone", true),
         (&pipeline, "limits", true),
     ] {

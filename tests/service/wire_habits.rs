@@ -208,6 +208,21 @@ async fn errors_say_what_where_and_why() {
             r#"[{"audience":{"or":[{"tag":"a"},{"tag":5}]},"device_types":"all","notification":{}}]"#,
             "[0].audience.or[1].tag",
         ),
+        (
+            "/api/push",
+            r#"{"audience":"all","device_types":"all","notification":{"alert":"a","ios":{"badge":"many"}}}"#,
+            "notification.ios.badge",
+        ),
+        (
+            "/api/push",
+            r#"{"audience":"all","device_types":"all","notification":{"alert":"a","android":{"priority":3}}}"#,
+            "notification.android.priority",
+        ),
+        (
+            "/api/push",
+            r#"{"audience":"all","device_types":"all","notification":{"alert":"a","open::x":{"title":5}}}"#,
+            "notification.open::x.title",
+        ),
         ("/api/pipelines", r#"{"enabled":"yes"}"#, "enabled"),
         // A missing field is reported for the object, a wrong type for the field.
         ("/api/named_users/associate", r#"{"channel_id":"x","device_type":"ios"}"#, ""),

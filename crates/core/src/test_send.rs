@@ -10,6 +10,7 @@ use pushplan_model::node::At;
 use pushplan_model::nouns::audience::ChannelKey;
 use pushplan_model::nouns::device::{DeviceType, DeviceTypes};
 use pushplan_model::nouns::level::Level;
+use pushplan_model::nouns::localization::Localizations;
 use pushplan_model::nouns::many::{Many, Set};
 use pushplan_model::nouns::placeholder::placeholders;
 use pushplan_model::nouns::recipient::Recipient;
@@ -156,6 +157,11 @@ pub fn content(said: &ReadableText, values: &Values) -> Map<String, Value> {
     }
     if let Some(message) = &message {
         put("message", json!(message));
+    }
+    if !said.localizations.is_empty() {
+        let mut localizations = Localizations(said.localizations.to_vec());
+        localizations.iter_mut().for_each(|own| own.map_texts(&|text| filled(text, said.variables, values)));
+        put("localizations", json!(localizations));
     }
     if let Some(campaigns) = said.campaigns {
         put("campaigns", json!(campaigns));

@@ -225,6 +225,7 @@ fn fits(message: &ExpectedMessage, receipt: &Receipt) -> bool {
     message.from.as_ref().is_none_or(|from| receipt.sender.as_ref() == Some(from))
         && message.at.is_none_or(|at| at == receipt.got.at)
         && said(&message.alert, &receipt.got.alert)
+        && said(&message.title, &receipt.got.title)
         && said(&message.message, &receipt.got.message)
 }
 
@@ -241,6 +242,7 @@ fn wanted(message: &ExpectedMessage) -> ExpectedAlert {
         from: message.from.as_ref().map(Address::to_string),
         at: message.at,
         alert: words(&message.alert),
+        title: words(&message.title),
         message: words(&message.message),
     }
 }

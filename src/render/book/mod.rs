@@ -29,6 +29,8 @@ written! {
     "tutorial/first-project.md",
     "tutorial/pull-request.md",
     "how-to/manifests.md",
+    "how-to/platforms.md",
+    "how-to/localizations.md",
     "how-to/targets.md",
     "how-to/ledgers.md",
     "how-to/adopt.md",

@@ -3,14 +3,17 @@
 use maud::{Markup, html};
 
 use super::super::{one_line, visible};
-use crate::look::{Appearance, Center, Fit};
+use crate::look::{Center, Fit};
 use crate::nouns::device::DeviceType;
 
 /// The styles for this module, independent of others: all classes begin with `ph-`.
 pub(crate) const CSS: &str = include_str!("phone.css");
 
+/// The line below the text.
+pub(crate) const SUMMARY: &str = "summary";
+
 /// A message as shown on a screen, with the length of the visible part. `app` is the shown sender.
-pub fn phone(seen: &Appearance, fit: &Fit, app: &str) -> Markup {
+pub fn phone(fit: &Fit, app: &str) -> Markup {
     let class = match fit.device {
         DeviceType::Ios => "ph ph-ios",
         DeviceType::Android => "ph ph-android",
@@ -18,7 +21,7 @@ pub fn phone(seen: &Appearance, fit: &Fit, app: &str) -> Markup {
     };
     html! {
         figure class=(class) {
-            figcaption class="ph-caption" { (fit.screen) ": " (seen.how_much(fit)) }
+            figcaption class="ph-caption" { (fit.screen) ": " (fit.how_much()) }
             div class="ph-screen" {
                 div class="ph-note" {
                     div class="ph-head" {
@@ -26,18 +29,21 @@ pub fn phone(seen: &Appearance, fit: &Fit, app: &str) -> Markup {
                         bdi class="ph-app" { (one_line(app)) }
                         span class="ph-now" { "now" }
                     }
-                    @if let Some(title) = seen.title_on(&fit.device) {
-                        div class="ph-title" dir="auto" { (one_line(title)) }
+                    @for head in fit.heads.iter().filter(|head| head.name != SUMMARY) {
+                        div class=(if head.name == "title" { "ph-title" } else { "ph-text" }) dir="auto" { (one_line(&head.shown)) }
                     }
                     @if fit.shown.is_empty() {
                         div class="ph-text ph-none" { "no text" }
                     } @else {
                         div class="ph-text" dir="auto" { (visible(&fit.shown)) }
                     }
+                    @for head in fit.heads.iter().filter(|head| head.name == SUMMARY) {
+                        div class="ph-text ph-none" dir="auto" { (one_line(&head.shown)) }
+                    }
                 }
-                @if !seen.buttons.is_empty() {
+                @if !fit.buttons.is_empty() {
                     ul class="ph-buttons" {
-                        @for button in &seen.buttons { li { (one_line(button)) } }
+                        @for button in &fit.buttons { li { (one_line(button)) } }
                     }
                 }
             }

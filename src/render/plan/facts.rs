@@ -103,6 +103,8 @@ pub struct ShownMessage {
     pub presses: Vec<String>,
     /// The effect of a tap. Null if a tap only opens the app.
     pub tap: Option<String>,
+    /// What a tap does on device types with their own actions.
+    pub platform_taps: Vec<String>,
     pub right_to_left: bool,
     /// The Message Center message that is sent with it.
     pub message: Option<Center>,
@@ -125,6 +127,20 @@ pub struct Fit {
     /// Whether the whole text is visible.
     pub whole: bool,
     pub characters: usize,
+    /// The title, the subtitle and the summary that this screen shows.
+    pub heads: Vec<HeadLine>,
+    /// The images and the further texts of the expanded notification.
+    pub expanded: Vec<String>,
+}
+
+/// A line that a screen shows next to the text.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct HeadLine {
+    /// title, subtitle or summary.
+    pub name: &'static str,
+    pub shown: String,
+    /// Whether that is all of it.
+    pub whole: bool,
 }
 
 /// A resource that uses a segment.
@@ -369,13 +385,16 @@ impl Effect {
 
 impl ShownMessage {
     pub fn new(seen: Appearance) -> Self {
-        let Appearance { label, title, text, characters, fits, buttons, presses, tap, rtl, message, unfilled, .. } =
-            seen;
+        let Appearance { label, title, text, characters, fits, buttons, presses, .. } = seen;
+        let Appearance { tap, platform_taps, rtl, message, unfilled, .. } = seen;
+        let head = |crate::look::HeadLine { name, shown, whole, .. }| HeadLine { name, shown, whole };
         let fit = |fit: crate::look::Fit| Fit {
             screen: fit.screen.clone().into_owned(),
             shown: fit.shown,
             whole: fit.whole,
             characters: fit.characters,
+            heads: fit.heads.into_iter().map(head).collect(),
+            expanded: fit.expanded,
         };
         Self {
             label,
@@ -386,6 +405,7 @@ impl ShownMessage {
             buttons,
             presses,
             tap,
+            platform_taps,
             right_to_left: rtl,
             message: message.map(|center| Center { title: center.title, text: center.text }),
             unfilled,

@@ -1,7 +1,7 @@
 //! A message as recipients will see it, and how much of it fits on their screens.
 
 use super::PlanView;
-use crate::look::Appearance;
+use crate::look::{Appearance, Fit, HeadLine};
 use crate::plan::{Action, Change};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::Side;
@@ -22,7 +22,8 @@ pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
         return Vec::new();
     }
     let old = view.review.texts(change, Side::Before);
-    if !old.is_empty() && old.iter().eq(new.iter().map(|seen| &seen.text)) {
+    let is_same = !old.is_empty() && old.iter().eq(new.iter().map(|seen| &seen.text));
+    if is_same && heads(&view.review.messages(change, Side::Before)) == heads(&new) {
         return unchanged(view, change, &new);
     }
     let mut shown = Row { lines: Vec::new(), ..Row::new("shown as", Words::default()) };
@@ -51,14 +52,21 @@ pub fn rows(view: &PlanView, change: &Change) -> Vec<Row> {
 
 /// Whether a screen does not show the whole message.
 fn is_cut(seen: &Appearance) -> bool {
-    seen.fits.iter().any(|fit| !fit.whole)
+    seen.fits.iter().any(Fit::is_cut)
+}
+
+/// The texts of single platforms, and the titles.
+fn heads(seen: &[Appearance]) -> Vec<(&str, &[HeadLine])> {
+    seen.iter().flat_map(|seen| &seen.fits).map(|fit| (fit.text.as_str(), &fit.heads[..])).collect()
 }
 
 /// `iPhone lock screen: shows all 84 characters; Android collapsed: "Hi there, we…"`.
 fn how_much(seen: &Appearance) -> String {
-    let one = |fit: &crate::look::Fit| match fit.whole {
-        true => format!("{}: {}", fit.screen, seen.how_much(fit)),
-        false => format!("{}: {}", fit.screen, quoted(&fit.shown)),
+    let one = |fit: &Fit| {
+        let text = if fit.whole { fit.how_much() } else { quoted(&fit.shown) };
+        let heads = fit.heads.iter().filter(|head| !head.whole);
+        let heads: String = heads.map(|head| format!(", {} {}", head.name, quoted(&head.shown))).collect();
+        format!("{}: {text}{heads}", fit.screen)
     };
     seen.fits.iter().map(one).collect::<Vec<_>>().join("; ")
 }

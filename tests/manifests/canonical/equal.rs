@@ -64,7 +64,7 @@ fn what_means_the_same_is_the_same() {
 
 #[test]
 fn what_differs_stays_different() {
-    let passed = |value: &str| notification(&format!(", ios: {{badge: {value}}}"));
+    let passed = |value: &str| notification(&format!(", ios: {{further: {value}}}"));
     for (one, other) in [
         (notification(""), notification(", ios: {badge: 1}")),
         (notification(", actions: {add_tag: [a]}"), notification(", actions: {remove_tag: [a]}")),
@@ -83,11 +83,11 @@ fn what_differs_stays_different() {
 #[test]
 fn a_template_fills_tags_and_fields_that_are_passed_through() {
     let template = "templates: {t: {variables: [{key: N}], push: {notification: {alert: 'Hi {{N}}', \
-                    ios: {title: ['To {{N}}']}, actions: {add_tag: ['z-{{N}}', m]}}, \
+                    ios: {further: ['To {{N}}']}, actions: {add_tag: ['z-{{N}}', m]}}, \
                     message: {title: '{{N}}', body: B, icon: 'i-{{N}}'}}}}\n";
     let filled = spec(&format!("{template}{}", push("template: t, substitutions: {N: a}")));
     let written = spec(&push(
-        "notification: {alert: Hi a, ios: {title: [To a]}, actions: {add_tag: [m, z-a]}}, \
+        "notification: {alert: Hi a, ios: {further: [To a]}, actions: {add_tag: [m, z-a]}}, \
          message: {title: a, body: B, icon: i-a}",
     ));
     assert_eq!(filled["scheduled_pushes/a"], written["scheduled_pushes/a"]);

@@ -90,7 +90,7 @@ fn pages_of_the_book_are_shown_well_in_a_browser() {
         "tutorial/first-project.html",
         "how-to/guards.html",
         "reference/commands-apply.html",
-        "reference/kinds/scheduled-pushes-push.html",
+        "reference/kinds/notification-ios.html",
     ];
     let book = pushplan::render::book::html::files(&pushplan::cli::book());
     let file = |path: &&str| {

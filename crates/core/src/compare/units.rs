@@ -194,8 +194,15 @@ fn written_value(one: &Provenance, sources: &Sources) -> WrittenValue {
 fn variables(parts: &Parts, sources: &Sources) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for said in &parts.said {
+        let localized = said.localizations.iter().map(|own| Some(own.span));
         let spans = [said.notification.map(|it| it.span), said.message.map(|it| it.span)];
-        for text in spans.into_iter().flatten().filter(|span| span.file().is_some()).map(|span| sources.text(span)) {
+        for text in spans
+            .into_iter()
+            .chain(localized)
+            .flatten()
+            .filter(|span| span.file().is_some())
+            .map(|span| sources.text(span))
+        {
             names.extend(manifest::variables_in(text).map(str::to_owned));
         }
     }

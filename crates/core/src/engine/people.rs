@@ -306,7 +306,6 @@ async fn happen(replay: &Replay<'_>, device: &str, trigger: &TagTrigger) -> anyh
 /// A message as shown on the lock screen of a device.
 fn screen(receipt: Receipt, device_type: &str) -> LockScreen {
     let kind = DeviceType::parse(device_type);
-    let title = receipt.notification[device_type]["title"].as_str().map(str::to_owned);
     let shown = |text: String| {
         let screen = look::screens(None).find(|screen| Some(&screen.device) == kind.as_ref());
         let cut = screen.and_then(|screen| screen.cut(text.trim_end())).map(|kept| format!("{kept}…"));
@@ -315,7 +314,7 @@ fn screen(receipt: Receipt, device_type: &str) -> LockScreen {
     LockScreen {
         at: receipt.got.at,
         from: receipt.got.from,
-        title,
+        title: receipt.got.title,
         alert: receipt.got.alert.map(shown),
         message: receipt.got.message,
     }

@@ -136,6 +136,7 @@ impl TargetFindings {
             warned: self.warned.clone(),
             complete: self.complete,
             target: target.map(str::to_owned),
+            deep_links: Vec::new(),
             conditions: OnceLock::new(),
             possible: OnceLock::new(),
         };

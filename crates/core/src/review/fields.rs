@@ -1,5 +1,6 @@
 //! Differences between two specs, field by field: maps by their keys, lists by the identity of their items.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -74,7 +75,10 @@ impl<'v> Difference<'v> {
             return self.compare(path.to_owned(), old.first(), new.first());
         }
         match keys(old).zip(keys(new)) {
-            Some((old_keys, new_keys)) => self.by_key(path, (old, &old_keys), (new, &new_keys)),
+            Some((was, is)) => {
+                let [old_keys, new_keys] = [&was, &is].map(|keys| keys.iter().map(|key| &**key).collect::<Vec<&str>>());
+                self.by_key(path, (old, &old_keys), (new, &new_keys));
+            }
             None => self.by_place(path, old, new),
         }
     }
@@ -196,8 +200,9 @@ pub(crate) fn partners(old: &[Value], new: &[Value]) -> Vec<Option<usize>> {
         return vec![Some(0)];
     }
     if let Some((old, new)) = keys(old).zip(keys(new)) {
+        let old: Vec<&str> = old.iter().map(|key| &**key).collect();
         let was = places(&old);
-        return new.iter().map(|key| was.get(key).copied()).collect();
+        return new.iter().map(|key| was.get(&**key).copied()).collect();
     }
     let Matched { beside, goes, .. } = Matched::of(old, new);
     let moved = goes.into_iter().filter_map(|(from, to)| Some((from, to?)));
@@ -240,14 +245,24 @@ fn places<'k>(keys: &[&'k str]) -> BTreeMap<&'k str, usize> {
 const KEYS: [&str; 3] = ["key", "name", "id"];
 
 /// The keys of the items, if each has one and all differ.
-fn keys(items: &[Value]) -> Option<Vec<&str>> {
-    KEYS.iter().find_map(|field| {
-        let found: Vec<&str> = items.iter().map(|item| item.get(field)?.as_str()).collect::<Option<_>>()?;
-        let mut sorted = found.clone();
+fn keys(items: &[Value]) -> Option<Vec<Cow<'_, str>>> {
+    type Keys<'k> = Option<Vec<Cow<'k, str>>>;
+    let by_field =
+        |field: &&str| -> Keys { items.iter().map(|item| item.get(field)?.as_str().map(Cow::Borrowed)).collect() };
+    let by_locale = || -> Keys { items.iter().map(|item| locale(item).map(Cow::Owned)).collect() };
+    let found = KEYS.iter().map(by_field).chain(std::iter::once_with(by_locale));
+    found.flatten().find(|found| {
+        let mut sorted: Vec<&str> = found.iter().map(|key| &**key).collect();
         sorted.sort_unstable();
         sorted.dedup();
-        (sorted.len() == found.len()).then_some(found)
+        sorted.len() == found.len()
     })
+}
+
+/// The locale of a localization: `de-AT`.
+fn locale(item: &Value) -> Option<String> {
+    let codes = ["language", "country"].into_iter().filter_map(|field| item.get(field)?.as_str());
+    codes.map(str::to_owned).reduce(|locale, code| format!("{locale}-{code}"))
 }
 
 /// The single fields of a spec. The value at a pointer in `whole` is one field.

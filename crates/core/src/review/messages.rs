@@ -1,6 +1,6 @@
 //! The messages that people receive, before and after.
 
-use pushplan_model::kinds::{self, Parts, Spec};
+use pushplan_model::kinds::{self, Parts, ReadableText, Spec};
 use pushplan_model::node::At;
 use pushplan_model::source::Span;
 use pushplan_project::look::{self, Appearance, Values};
@@ -25,7 +25,8 @@ impl Review<'_> {
         let none = Values::new();
         self.each_message(change, side, &|parts, sample| {
             let values = sample.map_or(&none, |(_, values)| values);
-            parts.said.iter().map(|said| look::text(said, values)).collect()
+            let said = parts.said.iter().flat_map(ReadableText::on_devices);
+            said.map(|(_, said)| look::text(&said, values)).collect()
         })
     }
 

@@ -6,6 +6,7 @@ use crate::node::{At, Rest};
 use crate::nouns::audience::Selector;
 use crate::nouns::delay::Delay;
 use crate::nouns::device::DeviceTypes;
+use crate::nouns::localization::Localization;
 use crate::nouns::message::Message;
 use crate::nouns::notification::Notification;
 use crate::nouns::push::{Campaigns, Push};
@@ -91,6 +92,8 @@ pub enum Role {
 pub struct ReadableText<'r> {
     pub notification: Option<&'r At<Notification>>,
     pub message: Option<&'r At<Message>>,
+    /// The content for single languages and countries.
+    pub localizations: &'r [At<Localization>],
     pub devices: Option<&'r At<DeviceTypes>>,
     /// The variables that its placeholders may name; `None` if there are none.
     pub variables: Option<&'r [Variable]>,
@@ -100,6 +103,35 @@ pub struct ReadableText<'r> {
     pub campaigns: Option<&'r Campaigns>,
     /// Further fields of its push, which are passed through unchanged.
     pub rest: Option<&'r Rest>,
+}
+
+impl<'r> ReadableText<'r> {
+    /// Returns the own content of each localization.
+    pub fn localized(&self) -> impl Iterator<Item = (&'r At<Localization>, Self)> + use<'r> {
+        let common = *self;
+        common.localizations.iter().map(move |own| {
+            let (notification, message) = (own.notification.as_ref(), own.message.as_ref());
+            (own, Self { notification, message, localizations: &[], campaigns: None, rest: None, ..common })
+        })
+    }
+
+    /// Returns the content with its localizations as devices get it: what a localization leaves out is the common
+    /// content. The common content comes first, without a locale.
+    pub fn on_devices(&self) -> impl Iterator<Item = (Option<&'r At<Localization>>, Self)> + use<'r> {
+        let common = *self;
+        let localized = common.localized().map(move |(own, said)| {
+            let notification = said.notification.or(common.notification);
+            let message = said.message.or(common.message);
+            (Some(own), Self { notification, message, ..said })
+        });
+        std::iter::once((None, common)).chain(localized)
+    }
+
+    /// Returns every notification of it: the common one, and those of localizations.
+    pub fn notifications(&self) -> impl Iterator<Item = &'r At<Notification>> + use<'r> {
+        let localized = self.localizations.iter().filter_map(|own| own.notification.as_ref());
+        self.notification.into_iter().chain(localized)
+    }
 }
 
 /// A send time and its audience.
@@ -167,15 +199,16 @@ impl<'r> Parts<'r> {
 
     /// Adds the parts of a whole push, and returns its text.
     pub fn push(&mut self, push: &'r At<Push>, role: Role) -> ReadableText<'r> {
-        let Push { audience, device_types, notification, message, campaigns, template, substitutions: _ } = &push.value;
+        let Push { audience, device_types, notification, message, localizations, campaigns, .. } = &push.value;
         self.pushes.push(push);
         self.audiences.push(Audience { selector: audience, devices: Some(device_types), role });
         let said = ReadableText {
             notification: notification.as_ref(),
             message: message.as_ref(),
+            localizations,
             devices: Some(device_types),
             variables: None,
-            borrowed: template.is_some(),
+            borrowed: push.template.is_some(),
             campaigns: campaigns.as_ref(),
             rest: None,
         };

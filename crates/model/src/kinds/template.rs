@@ -51,11 +51,12 @@ impl Resource for Template {
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         let Self { name: _, description: _, variables, push, previews } = self;
-        let Content { notification, message, rest } = push;
+        let Content { notification, message, localizations, rest } = push;
         parts.previews.extend(previews);
         parts.said.push(ReadableText {
             notification: Some(notification),
             message: message.as_ref(),
+            localizations,
             devices: None,
             variables: Some(variables.as_deref().unwrap_or(&[])),
             borrowed: false,

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::key_names::{meant, near_or_missing};
 use super::levels::{self, Below};
+use super::rest::Rest;
 use super::{At, MapEntry, Node, Plain, Tree};
 use crate::codes;
 use crate::finding::{Finding, Findings};
@@ -70,6 +69,10 @@ impl Reader {
 
     pub(crate) fn is_wire(&self) -> bool {
         self.wire
+    }
+
+    pub(crate) fn is_lenient(&self) -> bool {
+        self.lenient
     }
 
     /// Returns where a problem with a whole node is reported: in a file at its first key, where a caret fits; over the
@@ -202,13 +205,15 @@ pub struct Fields<'n> {
     own: &'static [&'static str],
     /// Its fields and their keys, to detect keys that are one level too high.
     pub(super) below: fn() -> Vec<Below>,
+    /// The beginning of further known keys.
+    starts: Option<&'static str>,
 }
 
 impl<'n> Fields<'n> {
     /// Returns the entries of a map; reports anything else.
     pub fn of(node: &'n Node, what: &str, reader: &mut Reader) -> Option<Self> {
         match &node.tree {
-            Tree::Map(entries) => Some(Self { node, entries, known: &[], own: &[], below: Vec::new }),
+            Tree::Map(entries) => Some(Self { node, entries, known: &[], own: &[], below: Vec::new, starts: None }),
             _ => {
                 reader.unexpected(node, what);
                 None
@@ -225,6 +230,25 @@ impl<'n> Fields<'n> {
     /// Specifies the keys that only manifests have. They are not suggested over the wire.
     pub fn owning(self, own: &'static [&'static str]) -> Self {
         Self { own, ..self }
+    }
+
+    /// Specifies how further known keys begin. The caller must also take their values.
+    pub fn each(self, starts: &'static str) -> Self {
+        Self { starts: Some(starts), ..self }
+    }
+
+    /// Returns the values of the keys that begin with a text and have more after it. Values that say nothing are left
+    /// out.
+    pub fn take_each<T: Decode>(&self, starts: &str, reader: &mut Reader) -> Option<BTreeMap<At<String>, T>> {
+        let mut read = Some(BTreeMap::new());
+        for entry in self.entries.iter().filter(|entry| begins(&entry.key, starts) && !entry.value.is_null()) {
+            match (reader.value::<T>(entry), &mut read) {
+                (Some(value), Some(read)) if !value.is_absent() => drop(read.insert(entry.key.clone(), value)),
+                (Some(_), _) => {}
+                (None, _) => read = None,
+            }
+        }
+        read
     }
 
     /// Whether an unknown key was probably meant to be this one.
@@ -329,7 +353,9 @@ impl<'n> Fields<'n> {
 
     fn unknown(&self, known: &[&str], wire: bool) -> impl Iterator<Item = &'n MapEntry> {
         let own = move |entry: &&MapEntry| !wire && entry.key.starts_with("x-");
-        self.entries.iter().filter(|entry| !known.contains(&entry.key.as_str())).filter(move |entry| !own(entry))
+        let each = move |entry: &&MapEntry| self.starts.is_some_and(|starts| begins(&entry.key, starts));
+        let unknown = self.entries.iter().filter(|entry| !known.contains(&entry.key.as_str()));
+        unknown.filter(move |entry| !own(entry) && !each(entry))
     }
 
     /// Returns the value of a key that only manifests have; over the wire, the key is unknown.
@@ -342,6 +368,11 @@ impl<'n> Fields<'n> {
             _ => self.take(name, reader),
         }
     }
+}
+
+/// Whether a key begins with a text and has more after it.
+fn begins(key: &str, starts: &str) -> bool {
+    key.strip_prefix(starts).is_some_and(|rest| !rest.is_empty())
 }
 
 /// The maximum number of unknown keys in one map that have a finding each. The rest is counted, because a generated
@@ -424,46 +455,5 @@ pub fn owner_of(node: &Node) -> Span {
         Tree::Map(entries) if !entries.is_empty() => entries[0].key.span,
         Tree::List(items) if !items.is_empty() => owner_of(&items[0]),
         _ => node.span,
-    }
-}
-
-/// Fields that are passed through unread.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct Rest(pub BTreeMap<At<String>, serde_json::Value>);
-
-impl Rest {
-    /// Returns every text in it, with the key of its field.
-    pub fn texts(&self) -> impl Iterator<Item = (&At<String>, &str)> {
-        self.0.iter().flat_map(|(key, value)| {
-            let mut found = Vec::new();
-            gather(value, &mut found);
-            found.into_iter().map(move |text| (key, text))
-        })
-    }
-
-    /// Replaces every text in it.
-    pub fn map_texts(&mut self, change: &dyn Fn(&str) -> String) {
-        self.0.values_mut().for_each(|value| replace(value, change));
-    }
-}
-
-fn gather<'v>(value: &'v serde_json::Value, into: &mut Vec<&'v str>) {
-    use serde_json::Value;
-    match value {
-        Value::String(text) => into.push(text),
-        Value::Array(items) => items.iter().for_each(|item| gather(item, into)),
-        Value::Object(fields) => fields.values().for_each(|field| gather(field, into)),
-        _ => {}
-    }
-}
-
-fn replace(value: &mut serde_json::Value, change: &dyn Fn(&str) -> String) {
-    use serde_json::Value;
-    match value {
-        Value::String(text) => *text = change(text),
-        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, change)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| replace(field, change)),
-        _ => {}
     }
 }

@@ -10,7 +10,8 @@ use super::Decode;
 ///
 /// A field is required unless its type says otherwise ([`Decode::absent`]). With `..rest` at the end, further fields
 /// are kept with a warning; without it, they are errors. `..rest known FUNCTION` says which of them the built-in
-/// service accepts; without a function, it accepts all. `#[serde(skip)]` marks a field that is read and not sent,
+/// service accepts; without a function, it accepts all. `+open: TYPE as "open::" "…"` before it collects the fields whose
+/// key begins with a text, and has their description. `#[serde(skip)]` marks a field that is read and not sent,
 /// `#[manifest(only)]` one that is not even read from the wire. `text "alert"` names the key that is meant if people
 /// write a text in place of the map. `or nothing` makes a map without any field the same as none. `with one of "a" "b"`
 /// means that exactly one of these fields is given; code that reads the whole map checks this.
@@ -21,6 +22,7 @@ macro_rules! __shape {
         $(#[doc = $doc:literal])*
         $vis:vis struct $name:ident as $what:literal $(or $nothing:ident)? $(text $slot:literal)? $(with one of $($either:literal)+)? {
             $($(#[doc = $field_doc:literal])* $(#[serde($serde:ident)])? $(#[manifest($own:ident)])? $field:ident: $type:ty,)*
+            $(+$each:ident: $each_type:ty as $starts:literal $each_doc:literal,)?
             $(..$rest:ident $(known $known:path)?)?
         }
     ) => {
@@ -33,6 +35,11 @@ macro_rules! __shape {
                 $(#[serde(skip)] #[doc = concat!("Of manifests ", stringify!($own), ".")])?
                 pub $field: $type,
             )*
+            $(
+                #[doc = $each_doc]
+                #[serde(flatten)]
+                pub $each: ::std::collections::BTreeMap<$crate::node::At<String>, $each_type>,
+            )?
             $(
                 /// Fields that the contract does not describe. They are passed through.
                 #[serde(flatten)]
@@ -59,17 +66,19 @@ macro_rules! __shape {
 
             fn decode(node: &$crate::node::Node, reader: &mut $crate::node::Reader) -> Option<Self> {
                 let fields = $crate::node::shape!(@map node, reader, $what $(, $slot)?)?;
-                let fields = fields.knowing(Self::KEYS, Self::below).owning(Self::OWN);
+                let fields = fields.knowing(Self::KEYS, Self::below).owning(Self::OWN)$(.each($starts))?;
                 reader.within(Self::KEYS, |reader| {
                     $(let $field = $crate::node::shape!(@take fields, reader, $field, $type $(, $own)?);)*
+                    $(let $each = fields.take_each::<$each_type>($starts, reader);)?
                     $crate::node::shape!(@unknown fields, reader $(, $rest $(, $known)?)?);
-                    Some(Self { $($field: $field?,)* $($rest,)? })
+                    Some(Self { $($field: $field?,)* $($each: $each?,)? $($rest,)? })
                 })
             }
 
             fn is_absent(&self) -> bool {
                 let may_be_nothing = $crate::node::shape!(@nothing $($nothing)?);
-                may_be_nothing $(&& $crate::node::is_absent(&self.$field))*
+                may_be_nothing $(&& $crate::node::is_absent(&self.$field))* $(&& self.$each.is_empty())?
+                    $(&& $crate::node::is_absent(&self.$rest))?
             }
         }
 
@@ -81,6 +90,7 @@ macro_rules! __shape {
                 let mut object = $crate::node::ObjectSchema::new(concat!($($doc, "\n"),*));
                 $(object.field::<$type>($crate::node::field_name(stringify!($field)), concat!($($field_doc, "\n"),*), generator);)*
                 $(object.one_of(&[$($either),+]);)?
+                $(object.each::<$each_type>($starts, $each_doc, generator);)?
                 object.finish($crate::node::shape!(@open $($rest)?))
             }
         }
@@ -123,14 +133,18 @@ pub struct ObjectSchema {
     properties: Map<String, Value>,
     required: Vec<&'static str>,
     one_of: Vec<Value>,
+    /// The fields whose names follow a pattern.
+    patterns: Map<String, Value>,
 }
 
 impl ObjectSchema {
     pub fn new(doc: &str) -> Self {
-        Self { description: description(doc), properties: Map::new(), required: Vec::new(), one_of: Vec::new() }
+        let patterns = Map::from_iter([("^x-".to_owned(), Value::Bool(true))]);
+        let (properties, required, one_of) = (Map::new(), Vec::new(), Vec::new());
+        Self { description: description(doc), properties, required, one_of, patterns }
     }
 
-    pub fn field<T: Decode + JsonSchema>(&mut self, name: &'static str, doc: &str, generator: &mut SchemaGenerator) {
+    fn described<T: JsonSchema>(doc: &str, generator: &mut SchemaGenerator) -> Value {
         let mut schema = generator.subschema_for::<T>().to_value();
         // Draft-07 ignores keywords next to a `$ref`, so the reference goes into an `allOf`.
         if schema.get("$ref").is_some() {
@@ -139,6 +153,16 @@ impl ObjectSchema {
         if let (Some(object), false) = (schema.as_object_mut(), doc.trim().is_empty()) {
             object.insert("description".into(), description(doc).into());
         }
+        schema
+    }
+
+    /// Adds the fields whose names begin with a text.
+    pub fn each<T: JsonSchema>(&mut self, starts: &str, doc: &str, generator: &mut SchemaGenerator) {
+        self.patterns.insert(format!("^{starts}.+$"), Self::described::<T>(doc, generator));
+    }
+
+    pub fn field<T: Decode + JsonSchema>(&mut self, name: &'static str, doc: &str, generator: &mut SchemaGenerator) {
+        let schema = Self::described::<T>(doc, generator);
         self.properties.insert(name.into(), schema);
         if T::absent().is_none() {
             self.required.push(name);
@@ -155,7 +179,7 @@ impl ObjectSchema {
         let mut schema = json!({
             "type": "object",
             "properties": self.properties,
-            "patternProperties": { "^x-": true },
+            "patternProperties": self.patterns,
         });
         if !self.description.is_empty() {
             schema["description"] = self.description.into();

@@ -2,6 +2,7 @@
 //!
 //! Each can be read in all forms that authors and the service use, and is written in one.
 
+pub mod actions;
 pub mod audience;
 pub mod clock;
 pub mod condition;
@@ -9,10 +10,12 @@ pub mod delay;
 pub mod device;
 pub mod field_path;
 pub mod level;
+pub mod localization;
 pub mod many;
 pub mod message;
 pub mod notification;
 pub mod on_drift;
+pub mod overrides;
 pub mod placeholder;
 pub mod push;
 pub mod quiet;

@@ -1,10 +1,14 @@
-//! The content of a notification, and its actions.
-
-use std::collections::BTreeMap;
+//! The content of a notification.
 
 use super::device::DeviceType;
-use super::many::Set;
-use crate::node::{At, shape};
+use super::overrides::{Amazon, Android, Ios, OpenOverrides, Override, Overrides, Platform, Web};
+use crate::node::{At, Rest, shape};
+use crate::source::Span;
+
+pub use super::actions::{
+    Actions, DEEP_LINK, INTERACTIVE_TYPES, Interactive, InteractiveType, LANDING_PAGE, LandingPage, OpenAction,
+    OpenContent, URL,
+};
 
 shape! {
     /// The notification.
@@ -17,6 +21,13 @@ shape! {
         interactive: Option<Interactive>,
         /// Overrides for browsers.
         web: Option<At<Web>>,
+        /// Overrides for iPhones and iPads. Only at API level `extended`.
+        ios: Option<Platform<Ios>>,
+        /// Overrides for Android devices. Only at API level `extended`.
+        android: Option<Platform<Android>>,
+        /// Overrides for Amazon devices. Only at API level `extended`.
+        amazon: Option<Platform<Amazon>>,
+        +open: Platform<OpenOverrides> as "open::" "Overrides for an open channel platform. Only at API level `extended`.",
         ..rest known is_override
     }
 }
@@ -26,129 +37,139 @@ pub fn is_override(key: &str) -> bool {
     DeviceType::parse(key).is_some()
 }
 
-shape! {
-    /// What happens on a tap. Every key is optional.
-    pub struct Actions as "actions" or nothing {
-        /// Tags added to the device.
-        add_tag: Option<Set<At<String>>>,
-        /// Tags removed from the device.
-        remove_tag: Option<Set<At<String>>>,
-        /// Opens a share flow with this text.
-        share: Option<At<String>>,
-        /// Opens a URL.
-        open: Option<OpenAction>,
-    }
+/// The parts of a notification that one kind of device gets.
+#[derive(Clone, Copy, Debug)]
+pub struct Effective<'n> {
+    pub alert: Option<&'n At<String>>,
+    pub title: Option<&'n At<String>>,
+    pub subtitle: Option<&'n At<String>>,
+    pub summary: Option<&'n At<String>>,
+    pub actions: Option<&'n Actions>,
+    pub interactive: Option<&'n Interactive>,
 }
-
-shape! {
-    /// A URL to open.
-    pub struct OpenAction as "a type and its content" {
-        /// `url`, the only type of the contract.
-        r#type: At<String>,
-        /// The URL.
-        content: At<String>,
-    }
-}
-
-shape! {
-    /// Buttons below the notification.
-    pub struct Interactive as "an interactive type and its buttons" {
-        /// One of the built-in types: `ua_follow`, `ua_unfollow`, `ua_remind_me_later`.
-        r#type: At<String>,
-        /// The actions of each button, by the button's name.
-        button_actions: BTreeMap<At<String>, Actions>,
-    }
-}
-
-shape! {
-    /// What browsers show.
-    pub struct Web as "web overrides" or nothing {
-        /// The title of the notification.
-        title: Option<At<String>>,
-        /// The icon of the notification.
-        icon: Option<Icon>,
-        /// Additional values for the page.
-        extra: BTreeMap<At<String>, At<String>>,
-    }
-}
-
-shape! {
-    /// An image, by its address.
-    pub struct Icon as "an icon" text "url" {
-        /// The address of the image.
-        url: At<String>,
-    }
-}
-
-/// A built-in interactive type: its name, its button, the text on the button, and its purpose.
-#[derive(Debug)]
-pub struct InteractiveType {
-    pub name: &'static str,
-    pub button: &'static str,
-    pub label: &'static str,
-    pub purpose: &'static str,
-}
-
-/// The interactive types of the contract.
-pub static INTERACTIVE_TYPES: &[InteractiveType] = &[
-    InteractiveType {
-        name: "ua_follow",
-        button: "follow",
-        label: "Follow",
-        purpose: "add_tag: a tag relevant to the story",
-    },
-    InteractiveType { name: "ua_unfollow", button: "unfollow", label: "Unfollow", purpose: "remove_tag: the same tag" },
-    InteractiveType {
-        name: "ua_remind_me_later",
-        button: "remind",
-        label: "Remind me later",
-        purpose: "add_tag: a tag that starts a pipeline",
-    },
-];
 
 impl Notification {
-    /// Returns every set of actions: that of the notification itself, then those of its buttons.
+    /// Returns the overrides of every platform that has some.
+    pub fn overrides(&self) -> impl Iterator<Item = (DeviceType, Override<'_>)> {
+        let ios = self.ios.iter().map(|ios| (DeviceType::Ios, ios.shown()));
+        let android = self.android.iter().map(|android| (DeviceType::Android, android.shown()));
+        let amazon = self.amazon.iter().map(|amazon| (DeviceType::Amazon, amazon.shown()));
+        let web = self.web.iter().map(|web| (DeviceType::Web, web.shown()));
+        let open = self.open.iter().filter_map(|(key, open)| Some((DeviceType::parse(key)?, open.shown())));
+        ios.chain(android).chain(amazon).chain(web).chain(open)
+    }
+
+    /// Returns the parts that one kind of device gets: its own ones, or else the common ones.
+    pub fn on(&self, device: &DeviceType) -> Effective<'_> {
+        let own = match device {
+            DeviceType::Ios => self.ios.as_ref().map(|ios| ios.shown()),
+            DeviceType::Android => self.android.as_ref().map(|android| android.shown()),
+            DeviceType::Amazon => self.amazon.as_ref().map(|amazon| amazon.shown()),
+            DeviceType::Web => self.web.as_ref().map(|web| web.shown()),
+            DeviceType::Open(_) if self.open.is_empty() => None,
+            DeviceType::Open(_) => self.overrides().find(|(own, _)| own == device).map(|(_, shown)| shown),
+            DeviceType::Wns => None,
+        };
+        let Override { alert, title, subtitle, summary, actions, interactive, .. } = own.unwrap_or_default();
+        Effective {
+            alert: alert.or(self.alert.as_ref()),
+            title,
+            subtitle,
+            summary,
+            actions: actions.or(self.actions.as_ref()),
+            interactive: interactive.or(self.interactive.as_ref()),
+        }
+    }
+
+    /// Returns every set of actions: that of the notification itself, those of its buttons, and those of overrides.
     pub fn all_actions(&self) -> impl Iterator<Item = &Actions> {
+        let own = self.overrides().flat_map(|(_, shown)| shown.all_actions());
+        self.common_actions().chain(own)
+    }
+
+    fn common_actions(&self) -> impl Iterator<Item = &Actions> {
         let buttons = self.interactive.iter().flat_map(|interactive| interactive.button_actions.values());
         self.actions.iter().chain(buttons)
     }
 
-    /// Returns every text that a person reads.
-    pub fn texts(&self) -> impl Iterator<Item = &At<String>> {
-        let title = self.web.iter().filter_map(|web| web.title.as_ref());
-        let shares = self.all_actions().filter_map(|actions| actions.share.as_ref());
-        self.alert.iter().chain(title).chain(shares)
+    /// Returns every set of buttons: that of the notification itself, and those of overrides.
+    pub fn all_interactive(&self) -> impl Iterator<Item = &Interactive> {
+        self.interactive.iter().chain(self.overrides().filter_map(|(_, shown)| shown.interactive))
     }
 
-    /// Returns every URL that is opened or loaded: those of the actions, then the icon.
+    /// Returns every text that is shown at once: the text and the titles.
+    pub fn heads(&self) -> impl Iterator<Item = &At<String>> {
+        let own = self.overrides().flat_map(|(_, shown)| shown.heads());
+        self.alert.iter().chain(own.filter_map(|(_, text)| text))
+    }
+
+    /// Returns every text that a person reads.
+    pub fn texts(&self) -> impl Iterator<Item = &At<String>> {
+        let own = self.overrides().flat_map(|(_, shown)| shown.texts());
+        let read = self.all_actions().flat_map(|actions| actions.share.as_ref().into_iter().chain(actions.page()));
+        self.alert.iter().chain(own).chain(read)
+    }
+
+    /// Returns every URL that is opened or loaded: those of the actions, then the images.
     pub fn urls(&self) -> impl Iterator<Item = &At<String>> {
-        let opened = self.all_actions().filter_map(|actions| actions.open.as_ref()).map(|open| &open.content);
-        let icon = self.web.iter().filter_map(|web| web.icon.as_ref()).map(|icon| &icon.url);
-        opened.chain(icon)
+        let opened = self.all_actions().filter_map(|actions| match &actions.open.as_ref()?.content {
+            OpenContent::Text(text) => Some(text),
+            OpenContent::Page(_) => None,
+        });
+        opened.chain(self.overrides().flat_map(|(_, shown)| shown.urls.into_iter().chain(shown.pictures)))
     }
 
     /// Returns every text that can contain a placeholder.
     pub fn fillable(&self) -> impl Iterator<Item = &At<String>> {
-        let extra = self.web.iter().flat_map(|web| web.extra.values());
+        let values = self.overrides().flat_map(|(_, shown)| shown.values);
         let tags = self.all_actions().flat_map(|actions| actions.add_tag.iter().chain(&actions.remove_tag).flatten());
-        self.texts().chain(self.urls()).chain(extra).chain(tags)
+        self.texts().chain(self.urls()).chain(values).chain(tags)
+    }
+
+    /// Returns the maps with free values, which can contain placeholders as well.
+    pub fn free(&self) -> impl Iterator<Item = &Rest> {
+        let own = self.overrides().flat_map(|(_, shown)| shown.free);
+        let of_app = self.all_actions().map(|actions| &actions.app_defined);
+        let pages = self.all_actions().filter_map(|actions| match &actions.open.as_ref()?.content {
+            OpenContent::Page(page) => Some(&page.rest),
+            OpenContent::Text(_) => None,
+        });
+        std::iter::once(&self.rest).chain(own).chain(of_app).chain(pages)
     }
 
     /// Replaces every text that can contain a placeholder.
     pub fn map_texts(&mut self, change: &dyn Fn(&str) -> String) {
-        self.rest.map_texts(change);
-        let change = |text: &mut At<String>| text.value = change(text);
-        self.alert.iter_mut().for_each(change);
-        if let Some(web) = &mut self.web {
-            web.title.iter_mut().for_each(change);
-            web.icon.iter_mut().for_each(|icon| change(&mut icon.url));
-            web.extra.values_mut().for_each(change);
-        }
-        let buttons = self.interactive.iter_mut().flat_map(|interactive| interactive.button_actions.values_mut());
-        for actions in self.actions.iter_mut().chain(buttons) {
-            actions.share.iter_mut().for_each(change);
-            actions.open.iter_mut().for_each(|open| change(&mut open.content));
-            actions.add_tag.iter_mut().chain(&mut actions.remove_tag).flatten().for_each(change);
-        }
+        let Self { alert, actions, interactive, web, ios, android, amazon, open, rest } = self;
+        alert.iter_mut().for_each(|text| text.value = change(text));
+        let buttons = interactive.iter_mut().flat_map(|interactive| interactive.button_actions.values_mut());
+        actions.iter_mut().chain(buttons).for_each(|actions| actions.map_texts(change));
+        web.iter_mut().for_each(|web| web.value.map_texts(change));
+        ios.iter_mut().for_each(|ios| ios.map_texts(change));
+        android.iter_mut().for_each(|android| android.map_texts(change));
+        amazon.iter_mut().for_each(|amazon| amazon.map_texts(change));
+        open.values_mut().for_each(|open| open.map_texts(change));
+        rest.map_texts(change);
+    }
+
+    /// Returns the parts that only the extended API has, each in words and with its position.
+    pub fn extended(&self) -> Vec<(String, Span)> {
+        let named = [
+            ("ios", self.ios.as_ref().map(|ios| ios.0.span)),
+            ("android", self.android.as_ref().map(|android| android.0.span)),
+            ("amazon", self.amazon.as_ref().map(|amazon| amazon.0.span)),
+        ];
+        let named = named.into_iter().filter_map(|(name, at)| Some((format!("`{name}`"), at?)));
+        let open = self.open.keys().map(|key| (format!("`{}`", crate::text::short(key, 40)), key.span));
+        let web = self.web.iter().flat_map(|web| {
+            let fields = web.extended().into_iter();
+            fields.map(|(name, at)| (format!("`web.{name}`"), at.unwrap_or(web.span)))
+        });
+        let actions = self.common_actions().flat_map(|actions| {
+            let open = actions.open.iter().filter(|open| [DEEP_LINK, LANDING_PAGE].contains(&open.r#type.as_str()));
+            let open = open.map(|open| (format!("`type: {}`", *open.r#type), open.r#type.span));
+            let first = actions.app_defined.0.keys().map(|key| key.span).min();
+            open.chain(first.map(|at| ("`app_defined`".to_owned(), at)))
+        });
+        named.chain(open).chain(web).chain(actions).collect()
     }
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::audience::Selector;
 use super::device::DeviceTypes;
+use super::localization::Localizations;
 use super::many::Set;
 use super::message::Message;
 use super::notification::Notification;
@@ -24,6 +25,8 @@ shape! {
         notification: Option<At<Notification>>,
         /// A Message Center message that is sent with it: a page that stays in the app's inbox.
         message: Option<At<Message>>,
+        /// Other content for devices with a language or a country. Needs `api = "extended"`.
+        localizations: Localizations,
         /// The campaigns of the push.
         campaigns: Option<Campaigns>,
         /// The template of the notification, by its key in `templates`. pushplan fills it in.
@@ -76,6 +79,8 @@ shape! {
         notification: At<Notification>,
         /// A Message Center message that is sent with it: a page that stays in the app's inbox.
         message: Option<At<Message>>,
+        /// Other content for devices with a language or a country. Needs `api = "extended"`.
+        localizations: Localizations,
         ..rest known is_further
     }
 }

@@ -133,6 +133,8 @@ shape! {
         after: Option<At<Delay>>,
         /// The text of the notification on this device, or a list of possible texts.
         alert: Option<Many<At<Wording>, 1>>,
+        /// The title of the notification on this device, or a list of possible titles.
+        title: Option<Many<At<Wording>, 1>>,
         /// The title of the Message Center message, or a list of possible titles.
         message: Option<Many<At<Wording>, 1>>,
     }

@@ -115,6 +115,7 @@ pub struct ExpectedMessage {
     pub at: Option<Timestamp>,
     /// The allowed texts; empty for any text.
     pub alert: Vec<Wording>,
+    pub title: Vec<Wording>,
     pub message: Vec<Wording>,
 }
 

@@ -11,10 +11,11 @@ use pushplan_model::kinds::{Experiment, Parts, Resource, Role, Segment, of_kind}
 use pushplan_model::node::{At, Reader};
 use pushplan_model::nouns::clock::Written;
 use pushplan_model::nouns::delay::Delay;
+use pushplan_model::nouns::push::Content;
 use pushplan_model::nouns::schedule::{When, instant};
 use pushplan_model::source::{Sources, Span};
 use pushplan_model::text;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::language::{self, Time};
 use super::{
@@ -39,11 +40,23 @@ pub fn case(
     let usual = At::new(Time(START.to_owned()), name.span);
     let start = moment(written.at.as_ref().unwrap_or(&usual), zone.as_ref(), reader);
     let form = device::whole(&written.device, against, reader);
+    let locale = [&written.device.language, &written.device.country].map(|code| code.as_deref().cloned());
     let kind = written.device.device_type.as_ref().map(ToString::to_string).unwrap_or_default();
     let start = start?;
     let groups = BTreeMap::new();
-    let mut reading =
-        CaseReader { against, sources, reader, zone, kind, groups, start, clock: start, since: start, last: name.span };
+    let mut reading = CaseReader {
+        against,
+        sources,
+        reader,
+        zone,
+        kind,
+        locale,
+        groups,
+        start,
+        clock: start,
+        since: start,
+        last: name.span,
+    };
     let mut found = Vec::new();
     reading.groups = groups::read(written, against, &mut |name| reading.sender(name), &mut found);
     found.into_iter().for_each(|finding| reading.report(finding));
@@ -101,6 +114,8 @@ struct CaseReader<'r> {
     zone: Option<At<TimeZone>>,
     /// The device's type.
     kind: String,
+    /// The device's language and country at the start.
+    locale: [Option<String>; 2],
     /// The variants of experiments that it gets.
     groups: BTreeMap<Address, Option<usize>>,
     start: Timestamp,
@@ -300,12 +315,12 @@ impl CaseReader<'_> {
         let texts = |wordings: &Option<pushplan_model::nouns::many::Many<At<Wording>, 1>>| -> Vec<Wording> {
             wordings.iter().flatten().map(|wording| wording.value.clone()).collect()
         };
-        let (alert, message) = (texts(&written.alert), texts(&written.message));
+        let (alert, title, message) = (texts(&written.alert), texts(&written.title), texts(&written.message));
         if let Some(from) = &from {
             self.by_chance(from, written, &alert);
         }
         let place = self.place(written.span);
-        Some(ExpectedMessage { place, from, at, alert, message })
+        Some(ExpectedMessage { place, from, at, alert, title, message })
     }
 
     /// Reports an expectation that only some variants of an experiment meet: the variant of a device is random, so the
@@ -318,8 +333,10 @@ impl CaseReader<'_> {
         }
         let Some(first) = written.alert.iter().flatten().next() else { return };
         let shown = experiment.variants.iter().filter_map(|variant| {
-            let push: Value = json!(variant.value.push);
-            alert(&push["notification"], &self.kind).map(str::to_owned)
+            let Content { notification, localizations, .. } = &variant.value.push;
+            let own = localizations.of_device(self.locale.each_ref().map(Option::as_deref));
+            let notification = own.and_then(|own| own.notification.as_ref()).unwrap_or(notification);
+            alert(&json!(notification), &self.kind).map(str::to_owned)
         });
         let missing: Vec<String> = shown.filter(|text| !expected.iter().any(|wording| wording.fits(text))).collect();
         if let Some(other) = missing.first() {

@@ -60,6 +60,7 @@ pub struct ExpectedAlert {
     pub at: Option<Timestamp>,
     /// The allowed texts: quoted, or `something with "..."`.
     pub alert: Option<String>,
+    pub title: Option<String>,
     pub message: Option<String>,
 }
 
@@ -70,6 +71,8 @@ pub struct Got {
     pub from: String,
     pub at: Timestamp,
     pub alert: Option<String>,
+    /// The title of the notification on the device.
+    pub title: Option<String>,
     /// The title of its Message Center message.
     pub message: Option<String>,
 }

@@ -130,7 +130,11 @@ pub(crate) static CHECKS: &[Check] = &[
     messages::VALUES,
     messages::RESULT,
     messages::MESSAGE_CENTER,
-    messages::WEB,
+    messages::OVERRIDES,
+    messages::LEVEL,
+    messages::DEEP_LINKS,
+    messages::LOCALES,
+    messages::LOCALIZED,
     messages::LENGTH,
     messages::CONTROLS,
     messages::BUTTONS,
@@ -192,6 +196,8 @@ const OF_ONE_VALUE: &[&Code] = &[
     &codes::MS110,
     &codes::MS112,
     &codes::MS115,
+    &codes::MS120,
+    &codes::MS121,
 ];
 
 /// Whether a finding in the readable part of a resource also applies to the whole resource.

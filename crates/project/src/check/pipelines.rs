@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use pushplan_model::address::Address;
 use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
-use pushplan_model::kinds::{Parts, Pipeline, Resource, TagGroup, Trigger, of_kind};
+use pushplan_model::kinds::{Parts, Pipeline, ReadableText, Resource, TagGroup, Trigger, of_kind};
 use pushplan_model::node::{At, yaml_text};
 use pushplan_model::nouns::audience::Selector;
 use pushplan_model::nouns::delay::Delay;
@@ -238,7 +238,7 @@ fn added<'d>(subject: &Subject<'d>) -> (HashSet<&'d str>, BTreeMap<&'d str, Hash
 
 /// The tags that a tap on a push adds to the device.
 fn added_by<'r>(parts: &Parts<'r>) -> impl Iterator<Item = &'r At<String>> + use<'r> {
-    let notifications: Vec<_> = parts.said.iter().filter_map(|said| said.notification).collect();
+    let notifications: Vec<_> = parts.said.iter().flat_map(ReadableText::notifications).collect();
     notifications
         .into_iter()
         .flat_map(|notification| notification.all_actions().flat_map(|actions| actions.add_tag.iter().flatten()))

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pushplan_model::codes::{self, Code};
 use pushplan_model::finding::{Finding, Findings};
-use pushplan_model::kinds::{NamedUser, OpenChannel, Parts, Pipeline, TagGroup, Trigger, of_kind};
+use pushplan_model::kinds::{NamedUser, OpenChannel, Parts, Pipeline, ReadableText, TagGroup, Trigger, of_kind};
 use pushplan_model::node::{At, yaml_text};
 use pushplan_model::nouns::audience::{Selector, Tag};
 use pushplan_model::nouns::vocabulary::{self, Group, is_reserved};
@@ -168,7 +168,7 @@ fn tag_length(_: &Subject, one: &Dissected, findings: &mut Findings) {
     });
     let said = one.parts.properties.iter().filter(|(_, value)| value.is_empty());
     empty.extend(said.map(|(group, value)| no_value(group, value)));
-    for notification in one.parts.said.iter().filter(|said| !said.borrowed).filter_map(|said| said.notification) {
+    for notification in one.parts.said.iter().filter(|said| !said.borrowed).flat_map(ReadableText::notifications) {
         for actions in notification.all_actions() {
             actions.add_tag.iter().chain(&actions.remove_tag).flatten().for_each(&mut look);
         }

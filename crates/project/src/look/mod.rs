@@ -12,17 +12,20 @@ use std::collections::{BTreeMap, HashMap};
 
 pub use clusters::{characters, clusters, cut, width, wrap};
 pub use direction::is_rtl;
-pub use screen::{Fit, Screen, fits, screens};
+pub use screen::{DeviceTexts, Fit, HeadLine, Screen, fits, screens};
 
 use pushplan_model::kinds::{Parts, ReadableText, Sample, Template, Variable};
 use pushplan_model::node::At;
-use pushplan_model::nouns::device::DeviceType;
+use pushplan_model::nouns::device::{DeviceType, DeviceTypes};
+use pushplan_model::nouns::localization::Localization;
 use pushplan_model::nouns::many::Set;
 use pushplan_model::nouns::message::Message;
-use pushplan_model::nouns::notification::{Actions, INTERACTIVE_TYPES, Interactive, Notification};
+use pushplan_model::nouns::notification::{
+    Actions, Effective, INTERACTIVE_TYPES, Interactive, LANDING_PAGE, Notification,
+};
+use pushplan_model::nouns::overrides::Override;
 use pushplan_model::nouns::placeholder::{self, placeholders};
 use pushplan_model::text;
-use serde_json::Value;
 
 use crate::look::page::Page;
 use crate::manifest::Desired;
@@ -34,13 +37,11 @@ pub struct Appearance {
     pub label: Option<String>,
     /// The title in a browser.
     pub title: Option<String>,
-    /// The titles on other device types, from their overrides.
-    pub platform_titles: BTreeMap<DeviceType, String>,
     /// The text, with its variables filled in.
     pub text: String,
     /// The number of characters of the text as readers count them.
     pub characters: usize,
-    /// The visible part of the text on each screen of its device types.
+    /// The visible part of the message on each screen of its device types.
     pub fits: Vec<Fit>,
     /// The labels of its buttons.
     pub buttons: Vec<String>,
@@ -48,36 +49,14 @@ pub struct Appearance {
     pub presses: Vec<String>,
     /// The effect of a tap; `None` if it only opens the app.
     pub tap: Option<String>,
+    /// The effect of a tap on device types with their own actions: `on ios: opens shop://sale`.
+    pub platform_taps: Vec<String>,
     /// Whether the text is read from right to left.
     pub rtl: bool,
     /// The Message Center message that comes with it.
     pub message: Option<Center>,
     /// The placeholders without a value: recipients see their braces.
     pub unfilled: Vec<String>,
-}
-
-impl Appearance {
-    /// The title on a device type.
-    pub fn title_on(&self, device: &DeviceType) -> Option<&String> {
-        let own = self.platform_titles.get(device);
-        own.or_else(|| self.title.as_ref().filter(|_| *device == DeviceType::Web))
-    }
-
-    /// The visible part of the text on a screen: `all 84 characters`.
-    pub fn how_much(&self, fit: &Fit) -> String {
-        match (fit.whole, self.characters) {
-            (true, 0) => "no text".to_owned(),
-            (true, 1) => "the only character".to_owned(),
-            (true, all) => format!("shows all {all} characters"),
-            (false, all) => format!("{} of {all} characters", fit.characters),
-        }
-    }
-
-    /// The invisible part of the text on a screen; empty if all of it is visible.
-    pub fn cut_off(&self, fit: &Fit) -> &str {
-        let shown = fit.shown.strip_suffix('…').filter(|_| !fit.whole);
-        shown.and_then(|shown| self.text.trim_end().strip_prefix(shown)).unwrap_or_default().trim_start()
-    }
 }
 
 /// A Message Center message as recipients read it.
@@ -146,10 +125,14 @@ pub fn as_written<'d>(parts: &Parts<'d>, desired: &'d Desired) -> Vec<Spoken<'d>
             // A message next to the template's name belongs to the push.
             template.push.message.as_ref().is_none_or(|from| from.span != message.span)
         });
+        let from = template.push.localizations.first().map(|first| first.span);
+        let is_own = push.localizations.first().is_some_and(|first| Some(first.span) != from);
+        let localizations = if is_own { &push.localizations } else { &template.push.localizations };
         Some(Spoken {
             said: ReadableText {
                 notification: Some(&template.push.notification),
                 message: message.or(template.push.message.as_ref()),
+                localizations,
                 variables: Some(template.variables.as_deref().unwrap_or(&[])),
                 ..one.said
             },
@@ -160,6 +143,9 @@ pub fn as_written<'d>(parts: &Parts<'d>, desired: &'d Desired) -> Vec<Spoken<'d>
     own.map(|one| if one.said.borrowed { written(&one).unwrap_or(one) } else { one }).collect()
 }
 
+/// The label of the common content next to localizations.
+const COMMON: &str = "default";
+
 /// The messages of a resource as recipients see them. `part` labels each of several. `sample` has values for the open
 /// variables; given values are kept.
 pub fn all(spoken: &[Spoken], part: &dyn Fn(usize) -> String, sample: Option<(&str, &Values)>) -> Vec<Appearance> {
@@ -167,17 +153,20 @@ pub fn all(spoken: &[Spoken], part: &dyn Fn(usize) -> String, sample: Option<(&s
     let shown = |(at, Spoken { said, values }): (usize, &Spoken)| {
         let part = several.then(|| part(at));
         let name = sample.map(|(name, _)| name.to_owned());
-        let label = match (part, name) {
-            (Some(part), Some(name)) => Some(format!("{part}, {name}")),
-            (part, name) => part.or(name),
-        };
         let mut values = values.clone();
         for (key, value) in sample.iter().flat_map(|(_, given)| given.iter()) {
             values.entry(key.clone()).or_insert_with(|| value.clone());
         }
-        Appearance { label, ..seen(said, &values) }
+        let is_localized = !said.localizations.is_empty();
+        let one = |(own, said): (Option<&At<Localization>>, ReadableText)| {
+            let locale = own.map(|own| own.locale()).or(is_localized.then(|| COMMON.to_owned()));
+            let words = [part.clone(), name.clone(), locale];
+            let label = words.into_iter().flatten().reduce(|label, more| format!("{label}, {more}"));
+            Appearance { label, ..seen(&said, &values) }
+        };
+        said.on_devices().map(one).collect::<Vec<_>>()
     };
-    spoken.iter().enumerate().map(shown).collect()
+    spoken.iter().enumerate().flat_map(shown).collect()
 }
 
 /// A text with these values, and with defaults for the others: notification and message.
@@ -196,18 +185,57 @@ pub fn said_with(said: &ReadableText, values: &Values) -> (Option<Notification>,
     (notification, message)
 }
 
-/// The text of a message.
+/// The text of a message. If every device type has its own, the text of the first.
 pub fn text(said: &ReadableText, values: &Values) -> String {
-    let alert = said.notification.and_then(|notification| notification.alert.as_ref());
+    let alert = said.notification.and_then(|shown| main_text(shown, said.devices.map(|devices| &devices.value)));
     alert.map(|alert| filled(alert, said.variables, values)).unwrap_or_default()
+}
+
+/// The common text of a notification, unless no device type shows it.
+fn main_text<'n>(shown: &'n Notification, devices: Option<&DeviceTypes>) -> Option<&'n At<String>> {
+    let named = devices.map(DeviceTypes::named).unwrap_or_default();
+    let own = |device: &DeviceType| shown.on(device).alert.filter(|alert| !is_same(Some(*alert), shown.alert.as_ref()));
+    let is_replaced = !named.is_empty() && named.iter().all(|device| own(&device.value).is_some());
+    if is_replaced {
+        return own(&named.first()?.value);
+    }
+    shown.alert.as_ref().or_else(|| shown.overrides().find_map(|(_, shown)| shown.alert))
+}
+
+fn is_same<T>(one: Option<&T>, other: Option<&T>) -> bool {
+    one.zip(other).is_some_and(|(one, other)| std::ptr::eq(one, other))
+}
+
+/// The texts and the buttons of a notification on one device type.
+fn on_device(shown: &Notification, device: &DeviceType) -> DeviceTexts {
+    let Effective { alert, title, subtitle, summary, interactive, .. } = shown.on(device);
+    let heads = [("title", title), ("subtitle", subtitle), ("summary", summary)];
+    let own = shown.overrides().find(|(own, _)| own == device).map(|(_, own)| own);
+    let web = shown.web.iter().filter(|_| *device == DeviceType::Web).flat_map(|web| web.shown().buttons);
+    let buttons = interactive.into_iter().flat_map(labels).map(|(label, _)| label);
+    DeviceTexts {
+        text: alert.map(|alert| alert.value.clone()).unwrap_or_default(),
+        heads: heads.into_iter().filter_map(|(name, text)| Some((name, text?.value.clone()))).collect(),
+        buttons: buttons.chain(web.map(|(label, _)| label.value.clone())).collect(),
+        expanded: own.map(|own| expanded(&own)).unwrap_or_default(),
+    }
+}
+
+/// The images and the further texts of an expanded notification.
+fn expanded(own: &Override) -> Vec<String> {
+    let images = own.pictures.iter().map(|image| image.value.clone());
+    images.chain(own.further.iter().map(|text| format!("“{}”", text.value))).collect()
 }
 
 /// A message with these values as recipients see it.
 pub fn seen(said: &ReadableText, values: &Values) -> Appearance {
     let (notification, message) = said_with(said, values);
     let shown = notification.as_ref();
-    let fill = |text: &str| filled(text, said.variables, values);
-    let text = shown.and_then(|shown| shown.alert.as_ref()).map_or(String::new(), |alert| alert.value.clone());
+    let devices = said.devices.map(|devices| &devices.value);
+    let text = shown.and_then(|shown| main_text(shown, devices)).map_or(String::new(), |alert| alert.value.clone());
+    let on = |device: &DeviceType| shown.map(|shown| on_device(shown, device)).unwrap_or_default();
+    let own_ones: Vec<DeviceType> =
+        shown.into_iter().flat_map(Notification::overrides).map(|(device, _)| device).collect();
     let interactive = shown.and_then(|shown| shown.interactive.as_ref());
     let own = shown.into_iter().flat_map(Notification::fillable);
     let beside = message.iter().flat_map(|message| [&message.title, &message.body]);
@@ -217,29 +245,47 @@ pub fn seen(said: &ReadableText, values: &Values) -> Appearance {
             unfilled.push(key);
         }
     }
+    let presses = interactive.map(presses).unwrap_or_default();
     Appearance {
         label: None,
         title: shown.and_then(|shown| shown.web.as_ref()?.title.as_ref()).map(|title| title.value.clone()),
-        platform_titles: shown.map(|shown| platform_titles(shown, &fill)).unwrap_or_default(),
         characters: characters(text.trim_end()),
-        fits: fits(&text, said.devices.map(|devices| &devices.value)),
+        fits: fits(&on, devices, &own_ones),
         rtl: is_rtl(&text),
         text,
         buttons: interactive.map(|it| labels(it).into_iter().map(|(label, _)| label).collect()).unwrap_or_default(),
-        presses: interactive.map(presses).unwrap_or_default(),
+        presses: presses
+            .into_iter()
+            .chain(shown.into_iter().flat_map(|shown| platform_presses(shown, devices)))
+            .collect(),
         tap: shown.and_then(|shown| does(shown.actions.as_ref()?)),
+        platform_taps: shown.map(|shown| platform_taps(shown, devices)).unwrap_or_default(),
         message: message.map(|message| Center { title: message.title.value.clone(), text: body(&message) }),
         unfilled,
     }
 }
 
-/// The titles in overrides by device type, whose fields are not part of the contract.
-fn platform_titles(shown: &Notification, fill: &dyn Fn(&str) -> String) -> BTreeMap<DeviceType, String> {
-    let title = |(key, value): (&At<String>, &Value)| {
-        let title = value.get("title").and_then(Value::as_str)?;
-        Some((DeviceType::parse(key)?, fill(title)))
+/// The overrides of the device types that get the message.
+fn reached<'n>(
+    shown: &'n Notification,
+    devices: Option<&DeviceTypes>,
+) -> impl Iterator<Item = (DeviceType, Override<'n>)> {
+    shown.overrides().filter(move |(device, _)| devices.is_none_or(|devices| devices.includes(device)))
+}
+
+fn platform_taps(shown: &Notification, devices: Option<&DeviceTypes>) -> Vec<String> {
+    let own = reached(shown, devices).filter_map(|(device, own)| Some(format!("on {device}: {}", does(own.actions?)?)));
+    own.collect()
+}
+
+fn platform_presses(shown: &Notification, devices: Option<&DeviceTypes>) -> Vec<String> {
+    let of_one = |(device, own): (DeviceType, Override)| {
+        let web =
+            own.buttons.iter().filter_map(|(label, actions)| Some(format!("“{}” {}", label.value, does((*actions)?)?)));
+        let all: Vec<String> = own.interactive.map(presses).unwrap_or_default().into_iter().chain(web).collect();
+        all.into_iter().map(move |press| format!("on {device}: {press}"))
     };
-    shown.rest.0.iter().filter_map(title).collect()
+    reached(shown, devices).flat_map(of_one).collect()
 }
 
 /// The body of a message as recipients read it.
@@ -272,7 +318,7 @@ fn presses(interactive: &Interactive) -> Vec<String> {
 
 /// The effects of actions in words.
 fn does(actions: &Actions) -> Option<String> {
-    let Actions { add_tag, remove_tag, share, open } = actions;
+    let Actions { add_tag, remove_tag, share, open, app_defined } = actions;
     let tags = |verb: &str, tags: &[String]| match tags {
         [] => None,
         [_] => Some(format!("{verb} the tag {}", text::all_of(tags))),
@@ -282,10 +328,17 @@ fn does(actions: &Actions) -> Option<String> {
         tags.iter().flat_map(|tags| tags.iter()).map(|tag| tag.value.clone()).collect()
     };
     let words: Vec<String> = [
-        open.as_ref().map(|open| format!("opens {}", open.content.value)),
+        open.as_ref().map(|open| match *open.r#type == LANDING_PAGE {
+            true => "opens a landing page".to_owned(),
+            false => format!("opens {}", open.content.text().value),
+        }),
         tags("adds", &names(add_tag)),
         tags("removes", &names(remove_tag)),
         share.as_ref().map(|share| format!("shares “{}”", share.value)),
+        (!app_defined.0.is_empty()).then(|| {
+            let keys: Vec<&str> = app_defined.0.keys().map(|key| key.as_str()).collect();
+            format!("passes {} to the app", text::all_of(&keys))
+        }),
     ]
     .into_iter()
     .flatten()
@@ -335,9 +388,8 @@ mod tests {
         let seen = shown("templates", &template(), &[]).remove(0);
         assert_eq!(seen.text, "Hi there, {{SALE}} off");
         assert_eq!(seen.title.as_deref(), Some("For there"));
-        assert_eq!(seen.title_on(&DeviceType::Ios).map(String::as_str), Some("Only for there"));
-        assert_eq!(seen.title_on(&DeviceType::Web).map(String::as_str), Some("For there"));
-        assert_eq!(seen.title_on(&DeviceType::Android), None);
+        let titles: Vec<_> = seen.fits.iter().map(Fit::title).collect();
+        assert_eq!(titles, [Some("Only for there"), None, Some("For there")]);
         assert_eq!(seen.tap.as_deref(), Some("opens https://example.com/there and adds the tags a and b"));
         assert_eq!(
             (seen.buttons, seen.presses),

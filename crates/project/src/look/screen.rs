@@ -6,6 +6,7 @@ use pushplan_model::nouns::device::{DeviceType, DeviceTypes};
 use pushplan_model::text;
 
 use super::clusters::{characters, cut};
+use super::direction::is_rtl;
 
 /// The maximal length of a platform's name next to its text.
 const NAME: usize = 40;
@@ -59,12 +60,72 @@ pub struct Fit {
     /// `iPhone lock screen`; `open::sms` if the screen is unknown.
     pub screen: Cow<'static, str>,
     pub device: DeviceType,
+    /// The text on this device type, which may have its own.
+    pub text: String,
+    /// Whether it is read from right to left.
+    pub rtl: bool,
     /// The visible text, with `…` if it is cut.
     pub shown: String,
     /// Whether that is all of the text.
     pub whole: bool,
     /// The number of visible characters as readers count them.
     pub characters: usize,
+    /// The title, the subtitle and the summary, if there are any.
+    pub heads: Vec<HeadLine>,
+    /// The labels of the buttons.
+    pub buttons: Vec<String>,
+    /// The images and the further texts of the expanded notification.
+    pub expanded: Vec<String>,
+}
+
+/// A line next to the text: the title, the subtitle or the summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadLine {
+    /// `title`, `subtitle` or `summary`.
+    pub name: &'static str,
+    /// The whole line.
+    pub text: String,
+    /// The visible part, with `…` if it is cut.
+    pub shown: String,
+    pub whole: bool,
+}
+
+impl Fit {
+    /// The visible part of the text: `shows all 84 characters`.
+    pub fn how_much(&self) -> String {
+        match (self.whole, characters(&self.text)) {
+            (true, 0) => "no text".to_owned(),
+            (true, 1) => "the only character".to_owned(),
+            (true, all) => format!("shows all {all} characters"),
+            (false, all) => format!("{} of {all} characters", self.characters),
+        }
+    }
+
+    /// The invisible part of the text; empty if all of it is visible.
+    pub fn cut_off(&self) -> &str {
+        let shown = self.shown.strip_suffix('…').filter(|_| !self.whole);
+        shown.and_then(|shown| self.text.strip_prefix(shown)).unwrap_or_default().trim_start()
+    }
+
+    /// Whether something of the message is cut.
+    pub fn is_cut(&self) -> bool {
+        !self.whole || self.heads.iter().any(|head| !head.whole)
+    }
+
+    /// The title on this device type.
+    pub fn title(&self) -> Option<&str> {
+        self.heads.iter().find(|head| head.name == "title").map(|head| head.text.as_str())
+    }
+}
+
+/// The texts of a message on one device type.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceTexts {
+    pub text: String,
+    /// The title, the subtitle and the summary, each with its name.
+    pub heads: Vec<(&'static str, String)>,
+    pub buttons: Vec<String>,
+    pub expanded: Vec<String>,
 }
 
 impl Screen {
@@ -75,40 +136,85 @@ impl Screen {
         cut.or(lines.map(str::trim_end))
     }
 
-    fn fit(&self, text: &str) -> Fit {
-        fit(self.name.into(), self.device.clone(), text, self.cut(text))
+    /// The visible part of a title, which has one line; `None` if all of it fits.
+    pub fn cut_head<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let line = text.split('\n').next().unwrap_or_default();
+        let cut = self.columns.and_then(|columns| cut(line, columns / self.lines.unwrap_or(1)));
+        cut.or((line.len() < text.len()).then_some(line))
     }
 }
 
-fn fit(screen: Cow<'static, str>, device: DeviceType, text: &str, cut: Option<&str>) -> Fit {
-    let kept = cut.unwrap_or(text);
+fn fit(screen: Cow<'static, str>, device: DeviceType, texts: DeviceTexts, on: Option<&Screen>) -> Fit {
+    let DeviceTexts { text, heads, buttons, expanded } = texts;
+    let text = text.trim_end().to_owned();
+    let cut = on.and_then(|screen| screen.cut(&text));
+    let kept = cut.unwrap_or(&text);
     let shown = if cut.is_some() { format!("{kept}…") } else { kept.to_owned() };
-    Fit { screen, device, shown, whole: cut.is_none(), characters: characters(kept) }
+    let head = |(name, text): (&'static str, String)| {
+        let text = text.trim_end().to_owned();
+        let cut = on.and_then(|screen| screen.cut_head(&text)).map(|kept| format!("{kept}…"));
+        let whole = cut.is_none();
+        HeadLine { name, shown: cut.unwrap_or_else(|| text.clone()), whole, text }
+    };
+    Fit {
+        screen,
+        device,
+        whole: cut.is_none(),
+        characters: characters(kept),
+        rtl: is_rtl(&text),
+        shown,
+        heads: heads.into_iter().map(head).collect(),
+        buttons,
+        expanded,
+        text,
+    }
 }
 
-/// The visible part of a text on each screen. Named device types with unknown screens show all of it.
-pub fn fits(shown: &str, devices: Option<&DeviceTypes>) -> Vec<Fit> {
-    let words = shown.trim_end();
-    let known: Vec<Fit> = screens(devices).map(|screen| screen.fit(words)).collect();
-    if !known.is_empty() {
-        return known;
-    }
-    let mut named: Vec<&DeviceType> = Vec::new();
-    for device in devices.iter().flat_map(|devices| devices.named()) {
-        if !named.contains(&&device.value) {
-            named.push(device);
-        }
-    }
+/// The visible part of a message on each screen. Named device types with unknown screens show all of it: all of them
+/// if no screen is known, otherwise those in `own`, which have their own texts.
+pub fn fits(on: &dyn Fn(&DeviceType) -> DeviceTexts, devices: Option<&DeviceTypes>, own: &[DeviceType]) -> Vec<Fit> {
+    let known =
+        screens(devices).map(|screen| fit(screen.name.into(), screen.device.clone(), on(&screen.device), Some(screen)));
+    let mut fits: Vec<Fit> = known.collect();
+    let named = devices.into_iter().flat_map(DeviceTypes::named).map(|device| &device.value);
+    let own = own.iter().filter(|device| devices.is_none_or(|devices| devices.includes(device)));
+    let others: Vec<&DeviceType> = if fits.is_empty() { named.chain(own).collect() } else { own.collect() };
     let screen = |device: &DeviceType| match device {
         DeviceType::Open(_) => text::short(&device.to_string(), NAME),
         _ => format!("{device} device"),
     };
-    named.into_iter().map(|device| fit(screen(device).into(), device.clone(), words, None)).collect()
+    for device in others {
+        if !fits.iter().any(|fit| fit.device == *device) {
+            fits.push(fit(screen(device).into(), device.clone(), on(device), None));
+        }
+    }
+    fits
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn fits(text: &str, devices: Option<&DeviceTypes>) -> Vec<Fit> {
+        super::fits(&|_| DeviceTexts { text: text.to_owned(), ..DeviceTexts::default() }, devices, &[])
+    }
+
+    #[test]
+    fn a_title_has_one_line_on_a_phone() {
+        let title = "A title that is longer than one line of any phone, and is cut";
+        let on = |_: &DeviceType| DeviceTexts { heads: vec![("title", title.to_owned())], ..DeviceTexts::default() };
+        let all = super::fits(&on, None, &[DeviceType::Amazon]);
+        let shown: Vec<_> = all.iter().map(|fit| (fit.heads[0].shown.as_str(), fit.is_cut())).collect();
+        assert_eq!(
+            shown,
+            [
+                ("A title that is longer than one line of any…", true),
+                ("A title that is longer than one line of any…", true),
+                (title, false),
+                (title, false)
+            ]
+        );
+    }
 
     #[test]
     fn a_text_is_cut_where_the_screen_ends_and_counted_as_people_count() {

@@ -62,6 +62,8 @@ pub struct Desired {
     pub complete: bool,
     /// The target, if there is one.
     pub target: Option<String>,
+    /// The schemes of the app's deep links, from the project file.
+    pub deep_links: Vec<String>,
     /// The conditions of each segment, computed on demand.
     pub conditions: OnceLock<Conditions>,
     /// The possible device types of each segment, computed on demand.
@@ -386,7 +388,7 @@ fn fill_template(
         return;
     }
     let Some(filled) = templates.get(name.0.as_str()) else { return };
-    let Push { notification, message, substitutions, .. } = &mut push.value;
+    let Push { notification, message, localizations, substitutions, .. } = &mut push.value;
     if growth.is_exceeded() || !growth.allows(filled.size(substitutions)) {
         return;
     }
@@ -401,6 +403,10 @@ fn fill_template(
             message.map_texts(&|text| placeholder::fill(text, value));
             message
         });
+    }
+    if localizations.is_empty() {
+        *localizations = filled.content.localizations.clone();
+        localizations.iter_mut().for_each(|own| own.map_texts(&|text| placeholder::fill(text, value)));
     }
 }
 
@@ -419,10 +425,14 @@ impl<'t> Filled<'t> {
     fn of(template: &'t Template) -> Self {
         /// The approximate cost of a push for each variable.
         const VARIABLE: usize = 16;
-        let Content { notification, message, rest: _ } = &template.push;
-        let said = message.iter().flat_map(|message| [&message.title, &message.body]);
-        let said = notification.fillable().chain(said).map(|text| text.as_str());
-        let passed = message.iter().map(|message| &message.rest).chain([&notification.rest]);
+        let Content { notification, message, localizations, rest: _ } = &template.push;
+        let messages = || message.iter().chain(localizations.iter().filter_map(|own| own.message.as_ref()));
+        let notifications =
+            || std::iter::once(notification).chain(localizations.iter().filter_map(|own| own.notification.as_ref()));
+        let said = messages().flat_map(|message| [&message.title, &message.body]);
+        let said = notifications().flat_map(|shown| shown.fillable()).chain(said).map(|text| text.as_str());
+        let passed = messages().map(|message| &message.rest).chain(notifications().flat_map(|shown| shown.free()));
+        let passed = passed.chain(localizations.iter().map(|own| &own.rest));
         let texts: Vec<&str> = said.chain(passed.flat_map(|rest| rest.texts().map(|(_, text)| text))).collect();
         let variables = template.variables.as_deref().unwrap_or(&[]);
         let mut defaults = HashMap::new();

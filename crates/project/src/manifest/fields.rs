@@ -12,6 +12,8 @@ use super::{PROJECT_FILE, schema};
 
 /// The number of words of a list that are shown; the rest is counted.
 const TOLD: usize = 8;
+/// The end of a field that has any name after its beginning: `open::<name>`.
+const ANY_NAME: &str = "<name>";
 /// The key of a schema that describes a form in words, instead of its pattern.
 const IN_WORDS: &str = "x-words";
 
@@ -57,6 +59,16 @@ impl Book {
     /// Creates a book for another type of file.
     pub fn of(schema: Value) -> Self {
         Self { roots: vec![schema] }
+    }
+
+    /// Creates a book for the content that several kinds have. Its paths begin with `notification` or `localizations`.
+    pub fn content() -> Self {
+        let properties = serde_json::json!({
+            "notification": { "$ref": "#/definitions/Notification" },
+            "localizations": { "type": "array", "items": { "$ref": "#/definitions/Localization" } },
+        });
+        let definitions = &schema::fields()["definitions"];
+        Self::of(serde_json::json!({ "properties": properties, "definitions": definitions }))
     }
 
     /// The project file as a whole.
@@ -146,7 +158,11 @@ impl<'s> Tree<'s> {
     }
 
     fn step(self, schema: &'s Value, name: &str) -> Option<SchemaStep<'s>> {
-        self.fields(schema).into_iter().find(|(field, _)| field == name).map(|(_, step)| step)
+        let is_it = |field: &str| match field.strip_suffix(ANY_NAME) {
+            Some(starts) => field == name || name.len() > starts.len() && name.starts_with(starts),
+            None => field == name,
+        };
+        self.fields(schema).into_iter().find(|(field, _)| is_it(field)).map(|(_, step)| step)
     }
 
     fn target(self, schema: &'s Value) -> Option<(&'s str, &'s Value)> {
@@ -207,6 +223,12 @@ impl<'s> Tree<'s> {
                     let required = maps.iter().all(|map| requires(map, name));
                     fields.push((name.clone(), SchemaStep { schema, required }));
                 }
+            }
+            // The pattern of the author's own keys has no schema.
+            let patterns = map["patternProperties"].as_object().into_iter().flatten();
+            for (pattern, schema) in patterns.filter(|(_, schema)| schema.is_object()) {
+                let starts = pattern.trim_start_matches('^').trim_end_matches(".+$");
+                fields.push((format!("{starts}{ANY_NAME}"), SchemaStep { schema, required: false }));
             }
         }
         fields
@@ -356,6 +378,8 @@ mod tests {
             ("pipelines.outcome.push.audience", "`all`, `triggered` or a map", false),
             ("targets.api", "`documented` or `extended`", false),
             ("scheduled_pushes.lifecycle.protect", "true or false", false),
+            ("templates.push.notification.open::sms.title", "text", false),
+            ("templates.push.notification.ios.relevance_score", "a number from 0 to 1", false),
         ] {
             let place = book.find(path).unwrap_or_else(|| panic!("{path} leads nowhere"));
             assert_eq!((place.what.as_str(), place.required), (what, required), "{path}");

@@ -68,6 +68,9 @@ shape! {
         /// Patterns of unmanaged resources to ignore, as kind and name, such as `segments/Test *`. They are not
         /// counted, listed or deleted. `*` matches any characters, and `\*` is a literal star.
         ignore_unmanaged: Option<Many<At<String>>>,
+        /// The schemes of the app's deep links, such as `["shop"]` for `shop://sale`. The check MS121 reports deep links
+        /// with another scheme [default: none].
+        deep_links: Option<Many<At<String>>>,
     }
 }
 

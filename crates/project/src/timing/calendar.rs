@@ -221,7 +221,7 @@ fn shown(when: When, zone: &TimeZone) -> DateTime {
 }
 
 fn message(said: &ReadableText) -> Option<String> {
-    let alert = said.notification.and_then(|notification| notification.alert.as_ref());
+    let alert = said.notification.and_then(|notification| notification.heads().next());
     let title = || said.message.map(|message| &message.title);
     alert.or_else(title).map(|text| text.value.clone())
 }

@@ -4,6 +4,7 @@ use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{ChannelKey, Selector};
 use pushplan_model::nouns::device::{DeviceType, DeviceTypes};
 use pushplan_model::nouns::level::Level;
+use pushplan_model::nouns::localization::Localizations;
 use pushplan_model::nouns::notification::{Notification, is_override};
 use pushplan_model::nouns::push::{Content, Push, is_further};
 use serde_json::{Value, json};
@@ -106,7 +107,9 @@ pub(super) fn complete(push: &Push, path: &str) -> Result<(), Refusal> {
     let notification = push.notification.as_ref();
     let missing = || Refusal::invalid_at(&format!("{path}notification"), "`notification` is missing");
     known_notification(notification.ok_or_else(missing)?, path)?;
-    deliverable(push.message.is_some(), &push.device_types, path)
+    localized(&push.localizations, path)?;
+    let has_message = push.message.is_some() || push.localizations.iter().any(|own| own.message.is_some());
+    deliverable(has_message, &push.device_types, path)
 }
 
 /// Message Center does not exist on every platform, and WNS refuses its messages.
@@ -144,7 +147,23 @@ pub(super) fn known_content(content: &Content, path: &str) -> Result<(), Refusal
     match content.rest.0.keys().find(|key| !is_further(key)) {
         Some(key) => Err(Refusal::unknown_key(&format!("{path}{key}"))),
         None => known_notification(&content.notification, path),
+    }?;
+    localized(&content.localizations, path)
+}
+
+/// Checks that each localization has a locale, and a known notification.
+fn localized(localizations: &Localizations, path: &str) -> Result<(), Refusal> {
+    for (number, own) in localizations.iter().enumerate() {
+        let path = format!("{path}localizations[{number}].");
+        if let Some(key) = own.rest.0.keys().next() {
+            return Err(Refusal::unknown_key(&format!("{path}{key}")));
+        }
+        if own.locale().is_empty() {
+            return Err(Refusal::invalid_at(&format!("{path}language"), "`language` or `country` is needed"));
+        }
+        own.notification.iter().try_for_each(|notification| known_notification(notification, &path))?;
     }
+    Ok(())
 }
 
 /// In addition to the contract's fields, a notification has overrides by device type.

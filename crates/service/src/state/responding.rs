@@ -3,7 +3,8 @@
 use std::fmt;
 
 use jiff::{SignedDuration, Timestamp};
-use pushplan_model::nouns::notification::{Actions, INTERACTIVE_TYPES, Interactive, Notification};
+use pushplan_model::nouns::device::DeviceType;
+use pushplan_model::nouns::notification::{Actions, Effective, INTERACTIVE_TYPES, Interactive, Notification};
 use serde_json::{Value, json};
 
 use super::devices::NO_GROUP;
@@ -57,7 +58,7 @@ impl App {
         let shown = receipt.notification.as_ref();
         let shown =
             shown.ok_or_else(|| CannotRespond(format!("`{device}` was shown no notification of `{push_id}`")))?;
-        let actions = actions(shown, button)?;
+        let actions = actions(shown, &platform, button)?;
         let first = receipt.tapped.is_none();
 
         if first {
@@ -71,7 +72,7 @@ impl App {
         self.answer_receipts(number, now);
         self.answer_spared(number, INFLUENCE, now);
         self.session(number, &platform, now, 0, json!({ "triggering_push": { "push_id": push_id } }));
-        let Some(Actions { add_tag, remove_tag, share: _, open: _ }) = actions else { return Ok(()) };
+        let Some(Actions { add_tag, remove_tag, share: _, open: _, app_defined: _ }) = actions else { return Ok(()) };
         self.change_tags(number, now, |tags| {
             let tags = tags.entry(NO_GROUP.to_owned()).or_default();
             tags.extend(add_tag.iter().flatten().map(|tag| tag.value.clone()));
@@ -183,16 +184,29 @@ fn waits(receipt: &Receipt, now: Timestamp) -> bool {
     recent && receipt.notification.is_some() && receipt.tapped.is_none() && receipt.opened.is_none()
 }
 
-/// Returns the actions of a tap on the notification, or on a button. A built-in button without actions does nothing.
-fn actions(notification: &Value, button: Option<&str>) -> Result<Option<Actions>, CannotRespond> {
-    let Notification { actions, interactive, .. } = understood(notification)
+/// Returns the actions of a tap on the notification as one platform shows it, or on a button. A built-in button without
+/// actions does nothing.
+fn actions(notification: &Value, platform: &str, button: Option<&str>) -> Result<Option<Actions>, CannotRespond> {
+    let notification: Notification = understood(notification)
         .ok_or_else(|| CannotRespond("the notification is not one that a device understands".to_owned()))?;
-    let Some(button) = button else { return Ok(actions) };
+    let device = DeviceType::parse(platform);
+    let (actions, interactive) = match &device {
+        Some(device) => {
+            let Effective { actions, interactive, .. } = notification.on(device);
+            (actions, interactive)
+        }
+        None => (notification.actions.as_ref(), notification.interactive.as_ref()),
+    };
+    let Some(button) = button else { return Ok(actions.cloned()) };
+    let web = notification.web.iter().filter(|_| device == Some(DeviceType::Web));
+    if let Some(own) = web.flat_map(|web| web.buttons.iter().flatten()).find(|own| *own.id == button) {
+        return Ok(own.actions.clone());
+    }
     let no_button = || CannotRespond(format!("the notification has no button `{button}`"));
     let Interactive { r#type, button_actions } = interactive.ok_or_else(no_button)?;
-    match button_actions.into_iter().find(|(name, _)| **name == button) {
-        Some((_, actions)) => Ok(Some(actions)),
-        None if INTERACTIVE_TYPES.iter().any(|kind| kind.name == *r#type && kind.button == button) => Ok(None),
+    match button_actions.iter().find(|(name, _)| ***name == *button) {
+        Some((_, actions)) => Ok(Some(actions.clone())),
+        None if INTERACTIVE_TYPES.iter().any(|kind| *kind.name == **r#type && kind.button == button) => Ok(None),
         None => Err(no_button()),
     }
 }

@@ -6,10 +6,11 @@ use std::ops::Sub;
 use jiff::Timestamp;
 use pushplan_model::nouns::audience::Selector;
 use pushplan_model::nouns::device::{DeviceType, DeviceTypes};
+use pushplan_model::nouns::localization::most_specific;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::devices::{Device, Members};
+use super::devices::{Device, Members, Properties};
 use super::{App, Due};
 use crate::answer::new_id;
 
@@ -124,10 +125,20 @@ impl Outgoing<'_> {
     fn arriving(&self, device: &Device) -> (Option<&Value>, Option<&Value>) {
         let kind = DeviceType::parse(&device.device_type);
         let Some(kind) = kind.filter(|kind| self.device_types.includes(kind)) else { return (None, None) };
-        let part = |name: &str| self.push.get(name).filter(|part| !part.is_null());
+        let localized = self.localized(device);
+        let own = |part: &str| localized.and_then(|own| own.get(part)).or_else(|| self.push.get(part));
+        let part = |name: &str| own(name).filter(|part| !part.is_null());
         let shown = part("notification").filter(|_| device.is_reachable());
         let kept = part("message").filter(|_| device.installed && INBOXES.contains(&kind));
         (shown, kept)
+    }
+
+    /// Returns the content for the locale of a device, if the push has some.
+    fn localized(&self, device: &Device) -> Option<&Value> {
+        let all = self.push.get("localizations")?.as_array()?;
+        let locales = all.iter().map(|own| ["language", "country"].map(|key| own[key].as_str()));
+        let Properties { language, country, .. } = &*device.properties;
+        all.get(most_specific(locales, [language.as_deref(), country.as_deref()])?)
     }
 
     /// Whether a device receives any part of it.

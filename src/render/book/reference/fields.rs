@@ -11,8 +11,10 @@ use crate::manifest::fields::{Book, Field, SchemaField};
 const LONGEST: usize = 170;
 /// The name of device tests.
 const TESTS: &str = "*.test.yaml";
-/// The field that every kind has and that one page describes.
-const SHARED: &str = "lifecycle";
+/// The fields of several kinds that are described once, on their own pages.
+const SHARED: [&str; 3] = ["lifecycle", NOTIFICATION, LOCALIZATIONS];
+const NOTIFICATION: &str = "notification";
+const LOCALIZATIONS: &str = "localizations";
 /// Places that have all fields of another place, which lists them, and the address of that place from another page.
 const REPEATING: [(&str, &str, &str); 4] = [
     ("groups", "targets", "pushplan-toml.md#targets"),
@@ -58,18 +60,28 @@ pub(super) fn kinds(example: fn(&str) -> Option<String>) -> Vec<Chapter> {
     }
     index.push_str("\nA manifest can also have these keys:\n\n");
     head(&mut index, &["key", "purpose"]);
-    for (key, path) in [(SHARED, "segments.lifecycle"), ("defaults", "defaults"), ("overlays", "overlays")] {
+    for (key, path, whose) in [
+        ("lifecycle", "segments.lifecycle", " of any resource"),
+        (NOTIFICATION, "templates.push.notification", " of any push"),
+        (LOCALIZATIONS, "templates.push.localizations", " of any push"),
+        ("defaults", "defaults", ""),
+        ("overlays", "overlays", ""),
+    ] {
         let about = book.find(path).and_then(|place| place.about.into_iter().next()).unwrap_or_default();
-        let name = if key == SHARED { format!("[`{key}`](kinds/{key}.md) of any resource") } else { code(key) };
+        let name = if SHARED.contains(&key) { format!("[`{key}`](kinds/{key}.md){whose}") } else { code(key) };
         line(&mut index, &[name, prose(&about)]);
     }
-    let shared = book.find(&format!("segments.{SHARED}"));
+    let shared = book.find("segments.lifecycle");
     pages.extend(shared.map(|place| {
         let mut text = titled("`lifecycle`");
         text.push_str("Every resource can have it.\n\n");
         section(&book, place, &mut Vec::new()).body(&mut text, &|_| None);
-        Chapter::new(1, "lifecycle", format!("reference/kinds/{SHARED}.md"), text)
+        Chapter::new(1, "lifecycle", "reference/kinds/lifecycle.md", text)
     }));
+    let content = Book::content();
+    for field in [NOTIFICATION, LOCALIZATIONS] {
+        pages.extend(content.find(field).map(|place| chapters(&content, place, "kinds/", 1)).unwrap_or_default());
+    }
     pages.insert(0, Chapter::new(0, "Kinds", "reference/kinds.md", index));
     pages
 }
@@ -84,6 +96,15 @@ pub(super) fn files() -> Vec<Chapter> {
 
 /// The place whose fields a place has as well, and its address from another page.
 fn repeated(path: &str) -> Option<(&'static str, &'static str)> {
+    const ACTIONS: (&str, &str) = ("notification.actions", "notification.md#notificationactions");
+    const INTERACTIVE: (&str, &str) = ("notification.interactive", "notification.md#notificationinteractive");
+    if path.starts_with("notification.") && ![ACTIONS.0, INTERACTIVE.0].contains(&path) {
+        match path.rsplit('.').next() {
+            Some("actions" | "button_actions") => return Some(ACTIONS),
+            Some("interactive") => return Some(INTERACTIVE),
+            _ => {}
+        }
+    }
     REPEATING.iter().find(|(repeating, ..)| *repeating == path).map(|(_, other, address)| (*other, *address))
 }
 
@@ -110,9 +131,9 @@ fn chapters(book: &Book, place: SchemaField, folder: &str, depth: usize) -> Vec<
     apart.sort_by(|one, other| one.place.path.cmp(&other.place.path));
     let link = |path: &str| {
         let is_apart = apart.iter().any(|section| section.place.path == path);
-        let shared = path.strip_suffix(SHARED).filter(|rest| rest.ends_with('.') && !folder.is_empty());
-        match (is_apart, shared) {
-            (_, Some(_)) => Some(format!("{SHARED}.md")),
+        let shared = path.rsplit_once('.').map(|(_, last)| last).filter(|last| SHARED.contains(last));
+        match (is_apart, shared.filter(|_| !folder.is_empty())) {
+            (_, Some(shared)) => Some(format!("{shared}.md")),
             (true, _) => Some(format!("{}.md", file_name(path))),
             _ => section.has(path).then(|| format!("#{}", anchor(path))),
         }
@@ -137,7 +158,7 @@ fn section(book: &Book, mut place: SchemaField, around: &mut Vec<Vec<Field>>) ->
         let found = book.find(&below(&place, &field.name));
         types.push(found.as_ref().map(|found| found.what.clone()).unwrap_or_default());
         let is_open = |found: &SchemaField| !found.fields.is_empty() && !around.contains(&found.fields);
-        let found = found.filter(|found| field.name != SHARED && is_open(found));
+        let found = found.filter(|found| !SHARED.contains(&field.name.as_str()) && is_open(found));
         parts.extend(found.map(|found| section(book, found, around)));
     }
     around.pop();
@@ -198,5 +219,5 @@ impl Section {
 
 /// The heading's anchor, the same as in mdBook and on code hosts.
 fn anchor(path: &str) -> String {
-    path.replace('.', "")
+    path.chars().filter(|c| c.is_alphanumeric() || matches!(c, '_' | '-')).collect()
 }

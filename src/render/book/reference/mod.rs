@@ -85,7 +85,7 @@ fn code(word: &str) -> String {
 
 /// A name as part of a file's name.
 fn file_name(name: &str) -> String {
-    name.trim_start_matches("*.").to_lowercase().replace([' ', '.', '_'], "-")
+    name.trim_start_matches("*.").trim_end_matches("::<name>").to_lowercase().replace([' ', '.', '_'], "-")
 }
 
 #[cfg(test)]

@@ -32,12 +32,14 @@ fn bounded(mut seen: Appearance) -> Appearance {
             *text = text.chars().take(TEXT).chain(['…']).collect();
         }
     };
-    let Appearance { label, title, platform_titles, text, fits, buttons, presses, tap, message, unfilled, .. } =
+    let Appearance { label, title, text, fits, buttons, presses, tap, platform_taps, message, unfilled, .. } =
         &mut seen;
-    platform_titles.values_mut().for_each(cut);
-    fits.iter_mut().for_each(|fit| cut(&mut fit.shown));
+    for fit in fits {
+        [&mut fit.text, &mut fit.shown].into_iter().chain(&mut fit.buttons).for_each(cut);
+        fit.heads.iter_mut().flat_map(|head| [&mut head.text, &mut head.shown]).for_each(cut);
+    }
     message.iter_mut().for_each(|message| [&mut message.title, &mut message.text].into_iter().for_each(cut));
-    let lists = buttons.iter_mut().chain(presses).chain(unfilled);
+    let lists = buttons.iter_mut().chain(presses).chain(platform_taps).chain(unfilled);
     lists.chain(label).chain(title).chain(tap).for_each(cut);
     cut(text);
     seen
@@ -72,12 +74,12 @@ pub fn message(review: &Review, change: &Change) -> Markup {
 fn one(seen: &Appearance, first: Option<&Appearance>, app: &str) -> Markup {
     let phones =
         seen.fits.iter().filter(|fit| first.is_none() || fit.device != DeviceType::Web || seen.fits.len() == 1);
-    let acts = |seen: &Appearance| (seen.tap.clone(), seen.presses.clone());
+    let acts = |seen: &Appearance| (seen.tap.clone(), seen.platform_taps.clone(), seen.presses.clone());
     let is_told = first.is_some_and(|first| acts(first) == acts(seen));
     html! {
         @if let Some(label) = &seen.label { h5 dir="auto" { (one_line(label)) } }
         div.phones {
-            @for fit in phones { (phone(seen, fit, app)) }
+            @for fit in phones { (phone(fit, app)) }
             @if let Some(message) = &seen.message { (inbox(message)) }
         }
         @if !seen.unfilled.is_empty() {
@@ -85,6 +87,7 @@ fn one(seen: &Appearance, first: Option<&Appearance>, app: &str) -> Markup {
                 ": recipients see the braces unless the push sets one." }
         }
         @if let Some(tap) = seen.tap.as_ref().filter(|_| !is_told) { p.does { b { "A tap " } span dir="auto" { (one_line(tap)) } } }
+        @for tap in seen.platform_taps.iter().filter(|_| !is_told) { p.does { b { "A tap " } span dir="auto" { (one_line(tap)) } } }
         @for press in seen.presses.iter().filter(|_| !is_told) { p.does dir="auto" { (one_line(press)) } }
     }
 }

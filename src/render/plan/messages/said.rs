@@ -64,7 +64,11 @@ fn changed_field(field: &FieldChange) -> Vec<Piece> {
         }
     }
     let whole = |text: &str| short(&crate::render::one_line(text.trim()), TEXT);
-    let mut pieces = vec![Piece::Same(format!("; {}: ", field.name()))];
+    let name = match field.place() {
+        Some((of, name)) => format!("{of} {name}"),
+        None => field.name(),
+    };
+    let mut pieces = vec![Piece::Same(format!("; {name}: "))];
     pieces.extend(old.as_ref().map(|old| Piece::Goes(whole(old))));
     pieces.extend((old.is_some() && new.is_some()).then(|| Piece::Same(" ".to_owned())));
     pieces.extend(new.as_ref().map(|new| Piece::Comes(whole(new))));

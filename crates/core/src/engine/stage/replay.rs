@@ -91,6 +91,7 @@ impl<'s> Replay<'s> {
                 from: sender.as_ref().map_or_else(|| "something else".to_owned(), Address::to_string),
                 at: receipt["time"].as_str()?.parse().ok()?,
                 alert: cases::alert(&receipt["notification"], device_type).map(str::to_owned),
+                title: receipt["notification"][device_type]["title"].as_str().map(str::to_owned),
                 message: receipt["message"]["title"].as_str().map(str::to_owned),
             };
             Some(Receipt { push_id, sender, got, notification: receipt["notification"].take() })

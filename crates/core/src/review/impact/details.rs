@@ -1,9 +1,11 @@
 //! Details in a sentence about a single message: its text, time and trigger.
 
+use pushplan_model::nouns::notification::is_override;
 use pushplan_model::text::{quoted_short, short};
 use pushplan_project::timing::words;
 
-use super::{MessageChange, MessageFate};
+use super::sides::LOCALIZATIONS;
+use super::{FieldChange, MessageChange, MessageFate};
 
 /// The number of characters of a text in a sentence.
 const TEXT: usize = 60;
@@ -11,6 +13,33 @@ const TEXT: usize = 60;
 const DEVICE: usize = 80;
 /// The number of characters before the first difference of a long text.
 const BEFORE: usize = 20;
+
+impl FieldChange {
+    /// The locale and the platform that it is for, and its name: `de, android` and `title`. None if it is for all.
+    pub fn place(&self) -> Option<(String, &str)> {
+        let mut of = Vec::new();
+        let mut name = self.path.as_str();
+        let below = name.strip_prefix(LOCALIZATIONS).and_then(|below| below.strip_prefix('.'));
+        if let Some((locale, rest)) = below.and_then(|below| below.split_once('.')) {
+            of.push(locale);
+            name = rest.strip_prefix("notification.").unwrap_or(rest);
+        }
+        if let Some((platform, rest)) = name.split_once('.').filter(|(platform, _)| is_override(platform)) {
+            of.push(platform);
+            name = rest;
+        }
+        (!of.is_empty()).then(|| (of.join(", "), if name == "alert" { "text" } else { name }))
+    }
+
+    /// `changed`, `added` or `removed`.
+    fn fate(&self) -> &'static str {
+        match (&self.old, &self.new) {
+            (None, _) => "added",
+            (_, None) => "removed",
+            _ => "changed",
+        }
+    }
+}
 
 impl MessageChange {
     /// Whether its text changes, not only other content.
@@ -29,6 +58,9 @@ impl MessageChange {
         let (old, new) = (self.text.old.as_deref()?, self.text.new.as_deref()?);
         if old == new {
             let [field] = &self.text.fields[..] else { return None };
+            if let Some((of, name)) = field.place() {
+                return Some(format!("content ({}: {} {})", short(&of, TEXT), short(name, TEXT), field.fate()));
+            }
             let name = short(&field.name(), TEXT);
             return Some(match (&field.old, &field.new) {
                 (Some(old), Some(new)) if field.name() != field.path => {

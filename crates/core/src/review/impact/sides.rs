@@ -4,6 +4,8 @@ use pushplan_model::kinds::{Parts, ReadableText, Role, Spec};
 use pushplan_model::node::At;
 use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::device::DeviceTypes;
+use pushplan_model::nouns::localization::Localization;
+use pushplan_model::nouns::notification::is_override;
 use pushplan_model::nouns::split::Split;
 use pushplan_project::look::{self, Values};
 use serde_json::Value;
@@ -88,24 +90,67 @@ impl Messages {
 
 /// The content of a message.
 fn content(said: &ReadableText) -> Value {
-    let ReadableText { notification, message, variables: _, devices: _, borrowed: _, campaigns, rest } = said;
-    let notification = notification.map(|part| serde_json::to_value(&part.value));
+    let ReadableText { notification, message, localizations, campaigns, rest, .. } = said;
+    let notification = notification.map(|part| serde_json::to_value(&part.value).map(effective));
     let message = message.map(|part| serde_json::to_value(&part.value));
+    let localized = localizations.iter().map(|own| Some((own.locale(), localization(&own.value)?)));
+    let localized = (!localizations.is_empty()).then(|| Ok(Value::Object(localized.flatten().collect())));
     let campaigns = campaigns.map(serde_json::to_value);
     let rest = rest.map(serde_json::to_value);
-    let parts = [("notification", notification), ("message", message), ("campaigns", campaigns), ("rest", rest)];
+    let parts = [("notification", notification), ("message", message), (LOCALIZATIONS, localized)];
+    let parts = parts.into_iter().chain([("campaigns", campaigns), ("rest", rest)]);
     let parts = parts.into_iter().filter_map(|(name, part)| Some((name.to_owned(), part?.ok()?)));
     Value::Object(parts.collect())
 }
 
-/// The different fields of a message, without its alert.
+/// The field with the content for each locale.
+pub(super) const LOCALIZATIONS: &str = "localizations";
+
+/// The content for one locale, without the locale.
+fn localization(own: &Localization) -> Option<Value> {
+    let mut content = serde_json::to_value(own).ok()?;
+    let fields = content.as_object_mut()?;
+    fields.retain(|key, _| !["language", "country"].contains(&key.as_str()));
+    if let Some(notification) = fields.get_mut("notification") {
+        *notification = effective(notification.take());
+    }
+    Some(content)
+}
+
+/// Removes the texts of single platforms that equal the common one: they change nothing for anybody.
+fn effective(mut notification: Value) -> Value {
+    let Some(common) = notification.get("alert").cloned() else { return notification };
+    if let Some(fields) = notification.as_object_mut() {
+        fields.retain(|_, value| {
+            let Some(own) = value.as_object_mut().filter(|own| own.get("alert") == Some(&common)) else { return true };
+            own.remove("alert");
+            !own.is_empty()
+        });
+    }
+    notification
+}
+
+/// The different fields of a message, without its alert. The text of a platform is compared with the common one if it
+/// has no own.
 pub(super) fn other_fields(old: &Value, new: &Value) -> Vec<FieldChange> {
     let differs = Difference::between(Some(old), Some(new)).fields;
-    let other = differs.into_iter().filter(|field| field.moved.is_none() && !field.path.ends_with("alert"));
+    let other = differs.into_iter().filter(|field| field.moved.is_none() && field.path != "notification.alert");
     let named = |path: &str| path.strip_prefix("notification.").unwrap_or(path).to_owned();
+    let common = |side: &Value| as_text(side["notification"].get("alert"));
     other
-        .map(|field| FieldChange { path: named(&field.path), old: as_text(field.old), new: as_text(field.new) })
+        .map(|field| {
+            let is_text = is_own_text(&field.path);
+            let shown = |value, side| as_text(value).or_else(|| common(side).filter(|_| is_text));
+            FieldChange { path: named(&field.path), old: shown(field.old, old), new: shown(field.new, new) }
+        })
+        .filter(|field| field.old != field.new)
         .collect()
+}
+
+/// Whether a path is the text of one platform: `notification.ios.alert`.
+fn is_own_text(path: &str) -> bool {
+    let own = path.strip_prefix("notification.").and_then(|path| path.strip_suffix(".alert"));
+    own.is_some_and(is_override)
 }
 
 /// A value of a field as shown to readers.

@@ -4,7 +4,7 @@ mod compounds;
 mod conditions;
 mod devices;
 mod extremes;
-mod locales;
+pub(super) mod locales;
 mod possible;
 mod tags;
 mod zones;

@@ -19,7 +19,9 @@ const NEAR: i64 = 183;
 fn days(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for sending in one.parts.sendings.iter().filter(|sending| !has_passed(sending.schedule.when, subject.now)) {
         let mut clocks = None;
-        for content in contents(&sending.said) {
+        let localized = sending.said.localized().map(|(_, said)| said);
+        let said = std::iter::once(sending.said).chain(localized);
+        for content in said.flat_map(|said| contents(&said)) {
             for Phrase { range, claim } in phrases(&content.text) {
                 let clocks = clocks.get_or_insert_with(|| Clocks::of(subject, sending));
                 let words = &content.text[range.clone()];

@@ -28,7 +28,13 @@ fn other_language(subject: &Subject, one: &Dissected, findings: &mut Findings) {
         }
         last = Some((sending.variant, sending.audience.span));
         let Some(expected) = required(subject, sending.audience, &Cell::new(MOST)) else { continue };
-        if expected.iter().any(|tag| !is_known(tag)) {
+        // Devices whose language has a localization do not get the common text.
+        let localized = |tag: &At<String>| {
+            let mut own = sending.said.localizations.iter().filter(|own| own.country.is_none());
+            own.any(|own| own.language.as_ref().is_some_and(|language| language.value == tag.value))
+        };
+        let expected: Vec<&At<String>> = expected.into_iter().filter(|tag| !localized(tag)).collect();
+        if expected.is_empty() || expected.iter().any(|tag| !is_known(tag)) {
             continue;
         }
         let contents = contents(&sending.said);

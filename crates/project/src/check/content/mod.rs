@@ -29,10 +29,7 @@ struct Content<'d> {
 
 /// The texts of a message: its text, its titles and its body.
 fn contents<'d>(said: &ReadableText<'d>) -> Vec<Content<'d>> {
-    let notification = said.notification.into_iter();
-    let shown = notification.flat_map(|notification| {
-        notification.alert.iter().chain(notification.web.iter().filter_map(|web| web.title.as_ref()))
-    });
+    let shown = said.notification.into_iter().flat_map(|notification| notification.heads());
     let plain = shown.chain(said.message.map(|message| &message.title));
     let mut contents: Vec<Content> =
         plain.map(|text| Content { at: text.span, text: Cow::Borrowed(text.as_str()) }).collect();

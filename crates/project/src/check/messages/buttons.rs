@@ -12,7 +12,7 @@ pub const BUTTONS: Check = Check { codes: &[&codes::MS109], run: CheckScope::Eac
 
 fn buttons(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for said in own(subject, one) {
-        if let Some(interactive) = said.notification.and_then(|notification| notification.interactive.as_ref()) {
+        for interactive in said.notification.into_iter().flat_map(|notification| notification.all_interactive()) {
             look(interactive, findings);
         }
     }

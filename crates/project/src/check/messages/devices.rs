@@ -4,15 +4,16 @@ use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::node::At;
 use pushplan_model::nouns::device::DeviceType;
-use pushplan_model::nouns::notification::Web;
+use pushplan_model::nouns::overrides::Web;
 use pushplan_model::source::Span;
+use pushplan_model::text;
 
 use super::super::{Check, CheckScope, Dissected, Subject};
 use super::own;
 
 pub const MESSAGE_CENTER: Check =
     Check { codes: &[&codes::MS104, &codes::MS105], run: CheckScope::Each(message_center) };
-pub const WEB: Check = Check { codes: &[&codes::MS111], run: CheckScope::Each(web) };
+pub const OVERRIDES: Check = Check { codes: &[&codes::MS111], run: CheckScope::Each(overrides) };
 
 /// A Message Center message on device types without one. A message from a template counts as well, because only the
 /// push defines its device types.
@@ -45,17 +46,25 @@ fn message_center(_: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-fn web(subject: &Subject, one: &Dissected, findings: &mut Findings) {
+fn overrides(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for said in own(subject, one) {
-        let (Some(web), Some(devices)) = (said.notification.and_then(|shown| shown.web.as_ref()), said.devices) else {
-            continue;
-        };
-        if !devices.includes(&DeviceType::Web) {
+        let (Some(shown), Some(devices)) = (said.notification, said.devices) else { continue };
+        let web = shown.web.iter().map(|web| (DeviceType::Web, place(web)));
+        let ios = shown.ios.iter().map(|ios| (DeviceType::Ios, ios.0.span));
+        let android = shown.android.iter().map(|android| (DeviceType::Android, android.0.span));
+        let amazon = shown.amazon.iter().map(|amazon| (DeviceType::Amazon, amazon.0.span));
+        let open = shown.open.keys().filter_map(|key| Some((DeviceType::parse(key)?, key.span)));
+        for (device, at) in web.chain(ios).chain(android).chain(amazon).chain(open) {
+            if devices.includes(&device) {
+                continue;
+            }
+            let name = text::short(&device.to_string(), 40);
+            let only = if device == DeviceType::Web { "browsers".to_owned() } else { name.clone() };
             findings.push(
-                Finding::new(&codes::MS111, place(web), "the overrides for `web` have no effect")
-                    .label("for browsers only")
-                    .related(devices.span, "`web` is not among these")
-                    .help("add `web` to device_types, or remove the web overrides"),
+                Finding::new(&codes::MS111, at, format!("the overrides for `{name}` have no effect"))
+                    .label(format!("for {only} only"))
+                    .related(devices.span, format!("`{name}` is not among these"))
+                    .help(format!("add `{name}` to device_types, or remove the {name} overrides")),
             );
         }
     }
@@ -63,8 +72,9 @@ fn web(subject: &Subject, one: &Dissected, findings: &mut Findings) {
 
 /// The position of the first override, because a map with several lines cannot be underlined.
 fn place(web: &At<Web>) -> Span {
-    let Web { title, icon, extra } = &web.value;
+    let Web { title, icon, extra, .. } = &web.value;
     let title = title.iter().map(|title| title.span);
     let icon = icon.iter().map(|icon| icon.url.span);
-    title.chain(icon).chain(extra.keys().map(|key| key.span)).min().unwrap_or(web.span)
+    let own = title.chain(icon).chain(extra.keys().map(|key| key.span));
+    own.chain(web.extended().into_iter().filter_map(|(_, at)| at)).min().unwrap_or(web.span)
 }

@@ -4,7 +4,7 @@ use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::kinds::ReadableText;
 use pushplan_model::node::At;
-use pushplan_model::nouns::notification::Notification;
+use pushplan_model::nouns::device::DeviceType;
 
 use super::super::{Check, CheckScope, Dissected, Subject};
 use super::own;
@@ -13,15 +13,21 @@ pub const EMPTY: Check = Check { codes: &[&codes::MS116], run: CheckScope::Each(
 
 fn empty(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for said in own(subject, one) {
-        let web = said.notification.and_then(|shown| shown.web.as_ref()?.title.as_ref());
+        let own = said.notification.into_iter().flat_map(|shown| shown.overrides()).flat_map(|(device, shown)| {
+            let what = move |name: &str| match device {
+                DeviceType::Web => format!("the {name} for browsers").replace("alert", "text"),
+                _ => format!("the {name} for {device}").replace("alert", "text"),
+            };
+            shown.heads().map(|(name, text)| (text, what(name)))
+        });
         let texts = [
             (said.notification.and_then(|shown| shown.alert.as_ref()), "the text of the notification"),
-            (web, "the title for browsers"),
             (said.message.map(|message| &message.title), "the title of the message"),
             (said.message.map(|message| &message.body), "the body of the message"),
         ];
-        let blank = texts.into_iter().filter_map(|(text, what)| Some((text?, what))).filter(|(text, _)| is_blank(text));
-        findings.extend(blank.map(|(text, what)| nothing(text, what)));
+        let texts = texts.map(|(text, what)| (text, what.to_owned())).into_iter().chain(own);
+        let blank = texts.filter_map(|(text, what)| Some((text?, what))).filter(|(text, _)| is_blank(text));
+        findings.extend(blank.map(|(text, what)| nothing(text, &what)));
         findings.extend(silent(&said));
     }
 }
@@ -39,9 +45,10 @@ fn nothing(text: &At<String>, what: &str) -> Finding {
 /// A push whose notification has no text, and that has no other content.
 fn silent(said: &ReadableText) -> Option<Finding> {
     let notification = said.notification.filter(|_| said.message.is_none())?;
-    let Notification { alert, actions: _, interactive: _, web, rest } = &notification.value;
-    let titled = web.as_ref().is_some_and(|web| web.title.is_some());
-    if alert.is_some() || titled || !rest.0.is_empty() {
+    let is_read = notification.heads().next().is_some();
+    // A push in the background has nothing to show, on purpose.
+    let wakes = notification.ios.as_ref().is_some_and(|ios| ios.content_available.as_ref().is_some_and(|on| on.value));
+    if is_read || wakes || notification.free().any(|free| !free.0.is_empty()) {
         return None;
     }
     let finding = Finding::new(&codes::MS116, notification.span, "the notification has no text")

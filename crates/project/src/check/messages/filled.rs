@@ -6,7 +6,9 @@ use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::kinds::{Template, Variable};
 use pushplan_model::node::At;
+use pushplan_model::nouns::notification::Notification;
 use pushplan_model::nouns::push::{Push, TemplateName};
+use pushplan_model::source::Span;
 use pushplan_model::text;
 
 use super::super::{Check, CheckScope, Dissected, Subject};
@@ -89,20 +91,39 @@ fn result(subject: &Subject, one: &Dissected, findings: &mut Findings) {
         let (Some(template), Some(filled)) = (subject.desired.get::<Template>(&name.0), &push.notification) else {
             continue;
         };
-        let (said, variables) = (&template.push.notification, template.variables.as_deref());
-        if let (Some(before), Some(after)) = (&said.alert, &filled.alert) {
-            let before = with_defaults(before, variables);
-            for screen in screens(Some(&push.device_types)) {
-                let fitted = shown::too_long(screen, &before, name.span).is_none();
-                findings.extend(shown::too_long(screen, after, name.span).filter(|_| fitted).map(told));
-            }
+        let localized = template.push.localizations.iter().zip(&*push.localizations);
+        // Other localizations belong to the push.
+        let localized = localized.filter(|(before, after)| before.span == after.span);
+        let localized = localized.filter_map(|(before, after)| {
+            Some((&before.notification.as_ref()?.value, &after.notification.as_ref()?.value))
+        });
+        let both = std::iter::once((&template.push.notification.value, &filled.value)).chain(localized);
+        for (said, filled) in both {
+            compare(push, name.span, (said, template.variables.as_deref()), filled, findings);
         }
-        for (before, after) in said.urls().zip(filled.urls()) {
-            if urls::wrong(&with_defaults(before, variables)).is_none()
-                && let Some(why) = urls::wrong(after)
-            {
-                findings.push(told(urls::finding(name.span, "", after, why)));
-            }
+    }
+}
+
+/// Reports what is valid in a notification of a template with its defaults, and wrong with the values of a push.
+fn compare(
+    push: &Push,
+    at: Span,
+    (said, variables): (&Notification, Option<&[Variable]>),
+    filled: &Notification,
+    findings: &mut Findings,
+) {
+    for screen in screens(Some(&push.device_types)) {
+        if let (Some(before), Some(after)) = (said.on(&screen.device).alert, filled.on(&screen.device).alert) {
+            let before = with_defaults(before, variables);
+            let fitted = shown::too_long(screen, &before, at).is_none();
+            findings.extend(shown::too_long(screen, after, at).filter(|_| fitted).map(told));
+        }
+    }
+    for (before, after) in said.urls().zip(filled.urls()) {
+        if urls::wrong(&with_defaults(before, variables)).is_none()
+            && let Some(why) = urls::wrong(after)
+        {
+            findings.push(told(urls::finding(at, "", after, why)));
         }
     }
 }

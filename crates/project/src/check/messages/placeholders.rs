@@ -31,7 +31,8 @@ fn declared(subject: &Subject, one: &Dissected, findings: &mut Findings) {
             open_ended(text, said.variables.is_some(), findings);
         }
         // Fields outside the contract have no positions, so the position of their key is used.
-        let rests = said.notification.iter().map(|shown| &shown.rest).chain(said.message.iter().map(|text| &text.rest));
+        let rests =
+            said.notification.iter().flat_map(|shown| shown.free()).chain(said.message.iter().map(|text| &text.rest));
         for (key, text) in rests.flat_map(Rest::texts).filter(|(_, text)| text.contains("{{")) {
             let text = At::new(text.to_owned(), key.span);
             undeclared(&text, said.variables, &known, findings);

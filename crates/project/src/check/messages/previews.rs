@@ -60,10 +60,12 @@ fn superfluous(name: &At<String>, sample: &Sample, variables: &[Variable], findi
 /// A text that fits with the defaults and is too long with the sample.
 fn length(one: &Dissected, name: &At<String>, sample: &Sample, findings: &mut Findings) {
     let values = look::values(sample);
-    for said in &one.parts.said {
-        let Some(alert) = said.notification.and_then(|notification| notification.alert.as_ref()) else { continue };
-        let (before, after) = (with_defaults(alert, said.variables), filled(alert, said.variables, &values));
+    let all = one.parts.said.iter().flat_map(|said| std::iter::once(*said).chain(said.localized().map(|(_, own)| own)));
+    for said in all {
+        let Some(notification) = said.notification else { continue };
         for screen in screens(said.devices.map(|devices| &devices.value)) {
+            let Some(alert) = notification.on(&screen.device).alert else { continue };
+            let (before, after) = (with_defaults(alert, said.variables), filled(alert, said.variables, &values));
             if shown::too_long(screen, &before, name.span).is_none()
                 && let Some(finding) = shown::too_long(screen, &after, name.span)
             {

@@ -2,7 +2,9 @@
 
 use pushplan_model::codes::{self, Code};
 use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::node::At;
 use pushplan_model::nouns::device::DeviceType;
+use pushplan_model::nouns::notification::Effective;
 use pushplan_model::source::Span;
 use pushplan_model::text;
 
@@ -14,10 +16,14 @@ pub const LENGTH: Check = Check { codes: &[&codes::MS106, &codes::MS107], run: C
 
 fn length(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for said in own(subject, one) {
-        let Some(alert) = said.notification.and_then(|notification| notification.alert.as_ref()) else { continue };
-        let shown = with_defaults(alert, said.variables);
+        let Some(notification) = said.notification else { continue };
         for screen in screens(said.devices.map(|devices| &devices.value)) {
-            findings.extend(too_long(screen, &shown, alert.span));
+            let Effective { alert, title, subtitle, .. } = notification.on(&screen.device);
+            let fill = |text: &At<String>| with_defaults(text, said.variables);
+            findings.extend(alert.and_then(|alert| too_long(screen, &fill(alert), alert.span)));
+            for (name, head) in [("title", title), ("subtitle", subtitle)] {
+                findings.extend(head.and_then(|head| long_head(screen, name, &fill(head), head.span)));
+            }
         }
     }
 }
@@ -25,6 +31,19 @@ fn length(subject: &Subject, one: &Dissected, findings: &mut Findings) {
 /// The code for texts that a screen cuts.
 fn code(device: &DeviceType) -> &'static Code {
     if *device == DeviceType::Ios { &codes::MS106 } else { &codes::MS107 }
+}
+
+/// The finding for a title that does not fit on its line.
+fn long_head(screen: &Screen, name: &str, shown: &str, at: Span) -> Option<Finding> {
+    let cut = screen.cut_head(shown.trim_end())?;
+    let message =
+        format!("{} shows one line of the {name}, which has {}", screen.place, text::count(width(shown), "column"));
+    Some(
+        Finding::new(code(&screen.device), at, message)
+            .label(format!("cut after {}", text::count(width(cut), "column")))
+            .note(format!("shown as: {}", text::quoted(&format!("{cut}…"))))
+            .help("shorten it, or put the most important part first"),
+    )
 }
 
 /// The finding for a text that does not fit.

@@ -3,7 +3,7 @@
 use pushplan_model::codes;
 use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::node::At;
-use pushplan_model::nouns::notification::{Notification, OpenAction};
+use pushplan_model::nouns::notification::{DEEP_LINK, LANDING_PAGE, Notification, OpenAction, OpenContent, URL};
 use pushplan_model::nouns::placeholder::{fill, placeholders};
 use pushplan_model::source::Span;
 use pushplan_model::text;
@@ -14,19 +14,34 @@ use crate::look::with_defaults;
 
 pub const URLS: Check = Check { codes: &[&codes::MS110], run: CheckScope::Each(urls) };
 
-/// The only type of `open` in the contract.
-const URL: &str = "url";
+/// The types of `open`. The contract has only the first.
+const TYPES: [&str; 3] = [URL, DEEP_LINK, LANDING_PAGE];
 
 fn urls(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     for said in own(subject, one) {
         let Some(notification) = said.notification else { continue };
-        for OpenAction { r#type, .. } in opens(notification).filter(|open| *open.r#type != URL) {
+        for OpenAction { r#type, .. } in opens(notification).filter(|open| !TYPES.contains(&open.r#type.as_str())) {
+            let near = text::nearest(r#type, TYPES).unwrap_or(URL);
+            let help = match near {
+                URL => "write `type: url`, and in `content` an address that begins with https://".to_owned(),
+                near => format!("did you mean `{near}`?"),
+            };
             findings.push(
                 Finding::new(&codes::MS110, r#type.span, format!("`open` cannot open a `{}`", text::short(r#type, 40)))
-                    .label("expected url")
-                    .help("write `type: url`, and in `content` an address that begins with https://")
-                    .suggest(r#type.span, URL),
+                    .label("expected url, deep_link or landing_page")
+                    .help(help)
+                    .suggest(r#type.span, near),
             );
+        }
+        for OpenAction { r#type, content } in opens(notification).filter(|open| *open.r#type != LANDING_PAGE) {
+            if let OpenContent::Page(page) = content {
+                let message = format!("`{}` opens an address, not a page", text::short(r#type, 40));
+                findings.push(
+                    Finding::new(&codes::MS110, page.body.span, message)
+                        .label("a page")
+                        .help("write `type: landing_page`, or the address in `content`"),
+                );
+            }
         }
         for url in checked(notification) {
             let filled = with_defaults(url, said.variables);
@@ -43,8 +58,9 @@ fn opens(notification: &Notification) -> impl Iterator<Item = &OpenAction> {
 
 /// The values that must be URLs. The content of a type other than `url` may be something else.
 fn checked(notification: &Notification) -> impl Iterator<Item = &At<String>> {
+    let is_it = |content: &OpenContent, url: &At<String>| std::ptr::eq(content.text(), url);
     let other =
-        |url: &At<String>| opens(notification).any(|open| *open.r#type != URL && std::ptr::eq(&open.content, url));
+        move |url: &At<String>| opens(notification).any(|open| *open.r#type != URL && is_it(&open.content, url));
     notification.urls().filter(move |url| !other(url))
 }
 
@@ -68,8 +84,7 @@ pub fn wrong(url: &str) -> Option<&'static str> {
         return None;
     }
     let Some((scheme, rest)) = url.split_once("://") else {
-        let scheme = url.split_once(':').map(|(scheme, _)| scheme).filter(|scheme| is_scheme(scheme));
-        return Some(if scheme.is_some() { "it has another scheme" } else { "it has no scheme" });
+        return Some(if scheme(url).is_some() { "it has another scheme" } else { "it has no scheme" });
     };
     if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
         return Some("it has another scheme");
@@ -81,6 +96,11 @@ pub fn wrong(url: &str) -> Option<&'static str> {
     // Blanks in the braces of a placeholder disappear when it is filled in.
     let outside = fill(url, |_| Some(""));
     outside.contains(|c: char| c.is_whitespace() || c.is_control()).then_some("it contains white space")
+}
+
+/// The scheme of a link: the text before the colon.
+pub(super) fn scheme(link: &str) -> Option<&str> {
+    link.split_once(':').map(|(scheme, _)| scheme).filter(|scheme| is_scheme(scheme))
 }
 
 fn is_scheme(text: &str) -> bool {

@@ -48,6 +48,7 @@ impl Readable {
                         "device_types" => uncertain.push("AU"),
                         "schedule" => uncertain.extend(["SC", "EX102"]),
                         "variables" | "template" => uncertain.push("MS101"),
+                        "localizations" => uncertain.extend(["MS122", "MS123", "MS124"]),
                         _ => {}
                     }
                 }

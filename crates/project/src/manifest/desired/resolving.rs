@@ -13,7 +13,7 @@ use pushplan_model::source::Span;
 use super::super::growth::weight;
 use super::super::layers::Stack;
 use super::super::variables::Filling;
-use super::super::{Lifecycle, Manifests, Provenance};
+use super::super::{Lifecycle, Manifests, Project, Provenance};
 use super::readable::Readable;
 use super::{Declared, Desired, fill_templates};
 
@@ -61,6 +61,7 @@ impl<'m> Resolving<'m> {
                 warned: BTreeMap::new(),
                 complete: manifests.complete,
                 target: with.target.map(str::to_owned),
+                deep_links: deep_links(&manifests.project),
                 conditions: OnceLock::new(),
                 possible: OnceLock::new(),
             },
@@ -152,4 +153,10 @@ fn at_the_null(finding: &mut Finding, taken: &BTreeMap<Address, Vec<At<String>>>
         finding.label = "removed here".to_owned();
         finding.help = Some(format!("set another `{key}`, or remove this line"));
     }
+}
+
+/// The schemes of the app's deep links, in lower case and without `://`.
+fn deep_links(project: &Project) -> Vec<String> {
+    let given = project.file.project.iter().filter_map(|about| about.deep_links.as_ref()).flatten();
+    given.map(|scheme| scheme.trim_end_matches('/').trim_end_matches(':').to_ascii_lowercase()).collect()
 }

@@ -254,3 +254,25 @@ fn a_message_is_read_once_and_deleted_for_good() {
     assert!(app.read_message("quiet", "other", now()).is_err());
     assert!(events(&mut app).is_empty());
 }
+
+#[test]
+fn a_tap_does_what_the_platform_of_the_device_says() {
+    let mut app = app();
+    app.devices.change(&mut app.journal, "quiet", |device| device.opt_in = true);
+    let browser = Device { device_type: "web".to_owned(), installed: true, opt_in: true, ..Device::default() };
+    app.devices.put(&mut app.journal, "browser", browser);
+    let push = json!({"audience": "all", "device_types": "all", "notification": {
+        "alert": "Hi",
+        "actions": {"add_tag": "common"},
+        "ios": {"actions": {"add_tag": "apple"}},
+        "web": {"buttons": [{"id": "more", "actions": {"add_tag": "pressed"}}]},
+    }});
+    let id = send(&mut app, &push, now());
+    for (device, button, tag) in
+        [("phone", None, "apple"), ("quiet", None, "common"), ("browser", Some("more"), "pressed")]
+    {
+        app.tapped(device, &id, button, now()).expect("a tap");
+        assert_eq!(tags(&app, device), [tag], "{device}");
+    }
+    assert!(app.tapped("phone", &id, Some("more"), now()).is_err());
+}
