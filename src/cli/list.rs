@@ -42,7 +42,7 @@ impl List {
         let is_address = |which: &&String| which.contains('/') && !which.contains('*');
         if let Some(which) = self.which.iter().find(is_address).filter(|_| managed.is_empty()) {
             let none = Failure::usage(format!("the ledger of {} has no {}", one_line(&target), one_line(which)));
-            return Err(none.help("`pushplan list` lists all managed resources").into());
+            return Err(none.help("`pushplan list` lists all managed resources"));
         }
         let view = ManagedView { target: &target, managed: &managed, is_part: !self.which.is_empty() };
         match self.format {

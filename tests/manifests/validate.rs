@@ -398,11 +398,9 @@ fn an_undescribed_field_is_called_refused_if_the_built_in_service_refuses_it() {
         "pipelines:\n  p: {{enabled: true, immediate_trigger: first_open, outcome: {{push: {{{push}, notification: {{alert: Hi}}}}}}, FIELD: {{a: 1}}}}\n"
     )
     .replace("audience: all", "audience: triggered");
-    for (manifest, field, is_refused) in [
-        (templates, "wns", false),
-        (templates, "windows_phone", true),
-        (&pipeline, "limits", true),
-    ] {
+    for (manifest, field, is_refused) in
+        [(templates, "wns", false), (templates, "windows_phone", true), (&pipeline, "limits", true)]
+    {
         let folder = Folder::project(&manifest.replace("FIELD", field));
         let told = folder.run(&["validate"]).stdout;
         let refused = format!("`{field}` is not a documented field of the API, and the built-in service refuses it");

@@ -18,6 +18,9 @@ use crate::manifest::Desired;
 /// The number of segments that are followed for one audience. The content of others counts as unknown.
 const FOLLOWED: usize = 16;
 
+/// The number of values of a property that are obviously not all of its values.
+const ALTERNATIVES: usize = 20;
+
 /// Codes that already explain why nobody or everybody matches, or that a condition has no effect.
 const TOLD: &[&Code] = &[
     &codes::AU101,
@@ -78,6 +81,13 @@ fn is_ordinary(desired: &Desired, audience: &Selector) -> bool {
                 open.push((member, !negated));
                 continue;
             }
+            // Some values of one property: `country: [US, CA]`.
+            Selector::Or(members) if let Some(Tag { tag, group: Some(group) }) = alternatives(members) => {
+                if single.insert(group.as_str(), tag.as_str()).is_some() {
+                    return false;
+                }
+                ("property", group.as_str(), "")
+            }
             Selector::And(members) | Selector::Or(members) if !members.is_empty() => {
                 open.extend(members.iter().map(|member| (&member.value, negated)));
                 continue;
@@ -123,6 +133,20 @@ fn is_ordinary(desired: &Desired, audience: &Selector) -> bool {
         }
     }
     true
+}
+
+/// The first of several values of one property that stands alone. A property has far more values than these.
+fn alternatives(members: &[At<Selector>]) -> Option<&Tag> {
+    let tags = members.iter().map(|member| match &member.value {
+        Selector::Tag(tag) => Some(tag),
+        _ => None,
+    });
+    let tags = tags.collect::<Option<Vec<&Tag>>>().filter(|tags| (2..=ALTERNATIVES).contains(&tags.len()))?;
+    let group = tags[0].group.as_ref()?;
+    let is_one = |tag: &&Tag| {
+        tag.group.as_ref().is_some_and(|own| own.as_str() == group.as_str()) && stands_alone(group, &tag.tag)
+    };
+    tags.iter().all(is_one).then_some(tags[0])
 }
 
 /// Whether a tag is one of many values in a group that every device type has and that implies nothing else.
@@ -272,6 +296,10 @@ mod tests {
         let (us, fr) = ("{tag: US, group: ua_locale_country}", "{tag: fr, group: ua_locale_language}");
         assert!(is_ordinary(&format!("{{and: [{us}, {{named_user: u}}, {{not: {fr}}}]}}")));
         assert!(!is_ordinary(&format!("{{and: [{us}, {{tag: CA, group: ua_locale_country}}]}}")));
+        let ca = "{tag: CA, group: ua_locale_country}";
+        assert!(is_ordinary(&format!("{{and: [{{tag: vip}}, {{or: [{us}, {ca}]}}, {{not: {{tag: gone}}}}]}}")));
+        assert!(!is_ordinary(&format!("{{and: [{{or: [{us}, {ca}]}}, {{or: [{us}, {ca}]}}]}}")));
+        assert!(!is_ordinary(&format!("{{and: [{{or: [{us}, {ca}]}}, {{not: {us}}}]}}")));
         assert!(!is_ordinary(&format!("{{or: [{us}, {{not: {us}}}]}}")));
     }
 }
