@@ -1,6 +1,6 @@
 use clap::Args;
 
-use super::init::example;
+use super::init::{example, example_case};
 use super::{Context, Ended};
 use crate::codes::{self, CODES, LIMITS};
 use crate::exit::Exit;
@@ -52,7 +52,10 @@ fn about(topic: &str) -> Result<String, Failure> {
     if let Some(kind) = KINDS.iter().find(|kind| kind.key == path)
         && let (Some(place), Some(example)) = (book.find(path), example(path))
     {
-        return Ok(format!("{}\n{}", explain::place(&place), explain::example(kind, &example)));
+        return Ok(format!("{}\n{}", explain::place(&place), explain::example(kind.key, &example)));
+    }
+    if let (true, Some(place)) = (is_tests(path), of_tests(path)) {
+        return Ok(format!("{}\n{}", explain::place(&place), explain::example("tests.cases", &example_case())));
     }
     let place = if path.is_empty() { Some(book.project_file()) } else { book.find(path) };
     let place = place.or_else(|| of_every_kind(path, &book)).or_else(|| of_tests(path));
@@ -72,6 +75,11 @@ fn of_every_kind(path: &str, book: &Book) -> Option<SchemaField> {
     let kind = KINDS.iter().find(|_| is_in_all)?;
     let place = book.find(&format!("{}.{path}", kind.key))?;
     Some(SchemaField { path: path.to_owned(), ..place })
+}
+
+/// Whether the topic is the file of device tests.
+fn is_tests(path: &str) -> bool {
+    matches!(path, "test" | "tests" | "test.yaml" | "tests.yaml")
 }
 
 /// The file of device tests, or a field of it such as `tests.cases.device`.

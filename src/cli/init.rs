@@ -104,6 +104,13 @@ pub(super) fn example(kind: &str) -> Option<String> {
     })
 }
 
+/// The first device tests of the sample.
+pub(super) fn example_case() -> String {
+    let tests = FILES.iter().find(|(name, _)| name.ends_with(".test.yaml")).map_or("", |(_, text)| text);
+    let text = tests.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
+    text.split("\n\n").take(2).collect::<Vec<_>>().join("\n\n")
+}
+
 fn dated(text: &str, today: Date) -> String {
     DAYS.iter().fold(text.to_owned(), |text, (mark, days)| {
         let day = today.checked_add(days.days()).unwrap_or(Date::MAX);

@@ -6,7 +6,7 @@ use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
 use crate::codes::{CODES, Code, FAMILIES, LIMITED, LIMITS, Limit};
-use crate::kinds::{KINDS, Kind};
+use crate::kinds::KINDS;
 use crate::manifest::fields::SchemaField;
 
 /// The width at which lines are broken.
@@ -90,14 +90,14 @@ fn served(out: &mut String, files: &[(&str, &str)]) {
     }
 }
 
-/// A manifest with resources of a kind, as a starting point.
-pub fn example(kind: &Kind, manifest: &str) -> String {
+/// An example as a starting point: a manifest with resources of a kind, or device tests.
+pub fn example(topic: &str, text: &str) -> String {
     let mut out = String::new();
     heading(&mut out, "Example");
-    for line in manifest.lines() {
+    for line in text.lines() {
         let _ = writeln!(out, "{}", format!("    {line}").trim_end());
     }
-    let _ = writeln!(out, "\n`pushplan explain {}.FIELD` explains a field.", kind.key);
+    let _ = writeln!(out, "\n`pushplan explain {topic}.FIELD` explains a field.");
     out
 }
 

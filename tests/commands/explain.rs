@@ -171,3 +171,12 @@ fn a_field_does_not_repeat_what_its_form_says() {
     let ran = explain(&["scheduled_pushes.schedule"]);
     assert_eq!(ran.stdout.matches("When it is sent.").count(), 1, "{ran}");
 }
+
+#[test]
+fn device_tests_are_explained_with_an_example_and_the_next_topic() {
+    for topic in ["tests", "test", "tests.yaml"] {
+        let told = explain(&[topic]).stdout;
+        assert!(told.contains("\nExample\n    cases:\n") && told.contains("    expect: {"), "{told}");
+        assert!(told.ends_with("`pushplan explain tests.cases.FIELD` explains a field.\n"), "{told}");
+    }
+}

@@ -232,17 +232,25 @@ fn one_of_several(project: &[Meant], seed: u64, pick: usize, new: &str) -> Resul
     Ok(())
 }
 
+/// A project without the lists whose items are edited by hand if their order changes or they have anchors.
+fn editable() -> impl Strategy<Value = Vec<Meant>> {
+    project().prop_map(|mut project| {
+        project.iter_mut().for_each(|meant| meant.tree.remove(&["localizations", "condition"]));
+        project
+    })
+}
+
 proptest! {
     #![proptest_config(settings(400))]
 
     #[test]
-    fn whatever_is_done_in_the_dashboard_is_brought_into_git(project in project(), seed: u64, pick in 0..10_000_usize) {
+    fn whatever_is_done_in_the_dashboard_is_brought_into_git(project in editable(), seed: u64, pick in 0..10_000_usize) {
         one_deed(&project, seed, pick)?;
     }
 
     #[test]
     fn a_value_that_stands_in_several_places_changes_in_none_of_them(
-        project in project(), seed: u64, pick in 0..1_000_usize, new in new_text(),
+        project in editable(), seed: u64, pick in 0..1_000_usize, new in new_text(),
     ) {
         one_of_several(&project, seed, pick, &new)?;
     }

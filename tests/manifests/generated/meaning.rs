@@ -174,37 +174,76 @@ fn devices() -> impl Strategy<Value = Tree> {
     prop_oneof![Just(Tree::text("all")), some.prop_map(|names| Tree::Many(names.into_iter().map(Tree::text).collect()))]
 }
 
-fn actions() -> impl Strategy<Value = Tree> {
+fn actions() -> BoxedStrategy<Tree> {
     let open = "https://example\\.com/[a-z]{1,6}"
         .prop_map(|url| map([("type", Tree::text("url")), ("content", Tree::Text(url))]));
-    (option::of(texts()), option::of(texts()), option::of(text()), option::of(open)).prop_map(
-        |(add, remove, share, open)| {
+    (option::of(texts()), option::of(texts()), option::of(text()), option::of(open))
+        .prop_map(|(add, remove, share, open)| {
             with(map([]), [("add_tag", add), ("remove_tag", remove), ("share", share), ("open", open)])
-        },
-    )
+        })
+        .boxed()
 }
 
-fn notification() -> impl Strategy<Value = Tree> {
+/// What single platforms get instead of the common notification.
+fn overrides() -> BoxedStrategy<[Option<Tree>; 2]> {
+    let number = |from: i64, to: i64| option::of((from..to).prop_map(|number| Tree::Bare(number.to_string())));
+    let badge = sample::select(vec!["auto", "+1", "-1"]).prop_map(Tree::text);
+    let ios = (text(), option::of(text()), option::of(badge), number(0, 2), option::of(text())).prop_map(
+        |(title, subtitle, badge, relevance, alert)| {
+            let more = [("subtitle", subtitle), ("badge", badge), ("relevance_score", relevance), ("alert", alert)];
+            with(map([("title", title)]), more)
+        },
+    );
+    let extra = word().prop_map(|value| Tree::Free(vec![Field::new("key", Tree::Text(value))]));
+    let android = (text(), option::of(text()), number(-2, 3), number(-1, 2), option::of(extra)).prop_map(
+        |(title, summary, priority, visibility, extra)| {
+            let more = [("summary", summary), ("priority", priority), ("visibility", visibility), ("extra", extra)];
+            with(map([("title", title)]), more)
+        },
+    );
+    (option::weighted(0.3, ios), option::weighted(0.3, android)).prop_map(|(ios, android)| [ios, android]).boxed()
+}
+
+fn notification() -> BoxedStrategy<Tree> {
     let button = actions().prop_map(|actions| {
         let buttons = Tree::Free(vec![Field::new("remind", actions)]);
         map([("type", Tree::text("ua_remind_me_later")), ("button_actions", buttons)])
     });
     let web = text().prop_map(|title| map([("title", title)]));
-    (text(), option::of(actions()), option::of(button), option::of(web)).prop_map(
-        |(alert, actions, interactive, web)| {
-            with(map([("alert", alert)]), [("actions", actions), ("interactive", interactive), ("web", web)])
-        },
-    )
+    (text(), option::of(actions()), option::of(button), option::of(web), overrides())
+        .prop_map(|(alert, actions, interactive, web, [ios, android])| {
+            let more = [("actions", actions), ("interactive", interactive), ("web", web)];
+            with(map([("alert", alert)]), more.into_iter().chain([("ios", ios), ("android", android)]))
+        })
+        .boxed()
 }
 
-fn message() -> impl Strategy<Value = Tree> {
+/// The content for some locales, each once.
+fn localizations() -> BoxedStrategy<Tree> {
+    let locales = vec![("de", None), ("de", Some("AT")), ("fr", None), ("es", Some("MX"))];
+    (sample::subsequence(locales, 1..3), collection::vec(notification(), 2))
+        .prop_map(|(locales, notifications)| {
+            let one = |((language, country), notification): ((&str, Option<&str>), Tree)| {
+                let tree = map([("language", Tree::text(language)), ("notification", notification)]);
+                with(tree, [("country", country.map(Tree::text))])
+            };
+            Tree::List(locales.into_iter().zip(notifications).map(one).collect())
+        })
+        .boxed()
+}
+
+fn message() -> BoxedStrategy<Tree> {
     (text(), text(), option::of(Just(Tree::text("text/html"))))
         .prop_map(|(title, body, kind)| with(map([("title", title), ("body", body)]), [("content_type", kind)]))
+        .boxed()
 }
 
-fn content() -> impl Strategy<Value = Tree> {
-    (notification(), option::of(message()))
-        .prop_map(|(notification, message)| with(map([("notification", notification)]), [("message", message)]))
+fn content() -> BoxedStrategy<Tree> {
+    (notification(), option::of(message()), option::weighted(0.2, localizations()))
+        .prop_map(|(notification, message, localizations)| {
+            with(map([("notification", notification)]), [("message", message), ("localizations", localizations)])
+        })
+        .boxed()
 }
 
 fn push(audience: impl Strategy<Value = Tree>) -> impl Strategy<Value = Tree> {
@@ -261,7 +300,30 @@ fn trigger() -> impl Strategy<Value = Tree> {
 }
 
 /// The fields of a pipeline that the contract lacks.
-pub const FURTHER: [&str; 4] = ["constraint", "condition", "activation_time", "deactivation_time"];
+const FURTHER: [&str; 4] = ["constraint", "condition", "activation_time", "deactivation_time"];
+/// Further fields that it lacks, of any resource.
+const EXTENDED: [&str; 5] = ["ios", "android", "localizations", "control", "weight"];
+
+impl Tree {
+    /// Removes the fields that the contract lacks.
+    pub fn document(&mut self) {
+        self.remove(&[&FURTHER[..], &EXTENDED].concat());
+    }
+
+    /// Removes fields, at any depth.
+    pub fn remove(&mut self, names: &[&str]) {
+        match self {
+            Self::Text(_) | Self::Bare(_) => {}
+            Self::List(items) | Self::Many(items) | Self::Set(items) | Self::Either(items) => {
+                items.iter_mut().for_each(|item| item.remove(names));
+            }
+            Self::Map(fields) | Self::Free(fields) => {
+                fields.retain(|field| !names.contains(&field.keys[0].as_str()));
+                fields.iter_mut().for_each(|field| field.value.remove(names));
+            }
+        }
+    }
+}
 
 fn further() -> impl Strategy<Value = [Option<Tree>; 4]> {
     let bare = |number: i64| Tree::Bare(number.to_string());
@@ -351,11 +413,15 @@ fn resource() -> BoxedStrategy<Meant> {
             (key, tree)
         },
     );
-    let variant = (content(), schedule()).prop_map(|(push, schedule)| map([("push", push), ("schedule", schedule)]));
-    let experiment = (key(), option::of(text()), audience(), devices(), collection::vec(variant, 2..4)).prop_map(
-        |(key, name, audience, devices, variants)| {
+    let weight = option::of((1..9_i64).prop_map(|weight| Tree::Bare(weight.to_string())));
+    let variant = (content(), schedule(), weight)
+        .prop_map(|(push, schedule, weight)| with(map([("push", push), ("schedule", schedule)]), [("weight", weight)]));
+    let control = option::of(sample::select(vec!["0.1", "0.25", "0.5"]).prop_map(|share| Tree::Bare(share.to_owned())));
+    let whom = (audience(), devices(), control);
+    let experiment = (key(), option::of(text()), whom, collection::vec(variant, 2..4)).prop_map(
+        |(key, name, (audience, devices, control), variants)| {
             let tree = map([("audience", audience), ("device_types", devices), ("variants", Tree::List(variants))]);
-            let tree = named("name", &key, name, tree);
+            let tree = named("name", &key, name, with(tree, [("control", control)]));
             (key, tree)
         },
     );

@@ -5,7 +5,7 @@ mod stories;
 use proptest::prelude::*;
 use pushplan::nouns::level::Level;
 
-use crate::generated::meaning::{FURTHER, Meant, Tree, project};
+use crate::generated::meaning::{Meant, project};
 use crate::generated::sound;
 use crate::generated::world::{World, written};
 
@@ -42,10 +42,7 @@ fn story(level: Level, before: &str, after: &str) {
 
 /// A project without the fields that the contract lacks.
 fn documented(mut project: Vec<Meant>) -> Vec<Meant> {
-    for meant in project.iter_mut().filter(|meant| meant.kind == "pipelines") {
-        let Tree::Map(fields) = &mut meant.tree else { panic!("a resource is a map") };
-        fields.retain(|field| !FURTHER.contains(&field.keys[0].as_str()));
-    }
+    project.iter_mut().for_each(|meant| meant.tree.document());
     project
 }
 

@@ -47,7 +47,7 @@ impl Review<'_> {
         let words = self.of_audience(change, side, |selector| {
             let words = self.words(side, change, selector);
             match is_triggered && selector.value != Selector::Triggered {
-                true => format!("{}, if it matches {words}", audience::words(&Selector::Triggered)),
+                true => format!("{}, limited to {words}", audience::words(&Selector::Triggered)),
                 false => words,
             }
         });

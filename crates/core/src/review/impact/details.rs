@@ -1,7 +1,7 @@
 //! Details in a sentence about a single message: its text, time and trigger.
 
 use pushplan_model::nouns::notification::is_override;
-use pushplan_model::text::{quoted_short, short};
+use pushplan_model::text::{quoted, quoted_short, short};
 use pushplan_project::timing::words;
 
 use super::sides::LOCALIZATIONS;
@@ -75,7 +75,7 @@ impl MessageChange {
             return None;
         }
         let (old, new) = from_the_change(&old, &new);
-        Some(format!("text from {} to {}", quoted_short(&old, TEXT), quoted_short(&new, TEXT)))
+        Some(format!("text from {} to {}", quoted(&words_of(&old)), quoted(&words_of(&new))))
     }
 
     /// The only time that changes: `Fri 27 Nov 2026 06:00 -> 09:00 America/New_York`.
@@ -125,6 +125,13 @@ fn both<'t, T>(was: &'t Option<T>, is: &'t Option<T>) -> Option<(&'t T, &'t T)> 
 /// A text on one line.
 fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The first words of a text, at most [`TEXT`] characters if a word ends there.
+fn words_of(text: &str) -> String {
+    let Some((end, _)) = text.char_indices().nth(TEXT) else { return text.to_owned() };
+    let end = text[..end].rfind(' ').filter(|blank| *blank > end / 2).unwrap_or(end);
+    format!("{}…", &text[..end])
 }
 
 /// Two long texts, from the word before their first difference.
