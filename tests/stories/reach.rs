@@ -277,3 +277,29 @@ fn the_built_in_service_is_counted_at_every_plan() {
     let ran = project.run(&["plan"]);
     says(&ran.stdout, &["4 → 6 of 6 devices (+2)", "1 → 0 of 6 devices", "the 6 devices of the built-in service"]);
 }
+
+/// A channel that the plan deletes is not counted for a message that the plan creates.
+#[test]
+fn a_new_message_is_counted_without_the_channels_that_the_plan_deletes() {
+    let till = |key: &str| {
+        format!("  {key}: {{opt_in: true, open: {{open_platform_name: pos}}, address: {key}, tags: [till]}}\n")
+    };
+    let (kept, gone) = (till("till-1"), till("till-2"));
+    let project = Project::new(&format!("open_channels:\n{kept}{gone}"));
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let push = "scheduled_pushes:\n  hello: {schedule: {scheduled_time: 2035-02-01T10:00}, push: {audience: {tag: till}, \
+                device_types: [\"open::pos\"], notification: {alert: Hello}}}\n";
+    project.write(&format!("open_channels:\n{kept}{push}"));
+    let plan: Value = serde_json::from_str(&project.run(&["plan", "--format", "json"]).stdout).expect("JSON");
+    let message = &plan["messages"][0];
+    assert_eq!(
+        (&message["address"], &message["reach"]["after"]),
+        (&json!("scheduled_pushes/hello"), &json!(1)),
+        "{plan:#}"
+    );
+    project.good(&["apply", "--yes"]);
+    project.edit("alert: Hello", "alert: Good morning");
+    let plan: Value = serde_json::from_str(&project.run(&["plan", "--format", "json"]).stdout).expect("JSON");
+    assert_eq!(plan["messages"][0]["reach"]["after"], 1, "the apply did what was counted: {plan:#}");
+}

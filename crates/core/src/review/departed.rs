@@ -80,7 +80,7 @@ impl<'p> Review<'p> {
                     let device = one.whose.device.as_ref();
                     let is_sent =
                         own.devices.zip(device).is_none_or(|(devices, device)| devices.value.includes(device));
-                    one.side == side && is_sent && self.includes(selector, one, DEEPEST)
+                    one.side == side && is_sent && self.includes(side, selector, one, DEEPEST)
                 };
                 Some(self.departed.iter().filter(is_reached).collect::<Vec<_>>())
             });
@@ -89,18 +89,18 @@ impl<'p> Review<'p> {
         [Side::Before, Side::After].into_iter().flat_map(on).collect()
     }
 
-    /// Whether an audience includes a channel, according to the plan.
-    fn includes(&self, selector: &Selector, one: &Departed, depth: usize) -> bool {
+    /// Whether an audience on one side includes a channel, according to the plan.
+    fn includes(&self, side: Side, selector: &Selector, one: &Departed, depth: usize) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
-        let includes = |member: &At<Selector>| self.includes(&member.value, one, depth);
+        let includes = |member: &At<Selector>| self.includes(side, &member.value, one, depth);
         match selector {
             Selector::All => true,
             Selector::And(members) => members.iter().all(includes),
             Selector::Or(members) => members.iter().any(includes),
             Selector::Not(inner) => !includes(inner),
             Selector::Segment(reference) => {
-                let criteria = self.segment(one.side, &reference.value);
-                criteria.is_some_and(|criteria| self.includes(criteria, one, depth))
+                let criteria = self.segment(side, &reference.value);
+                criteria.is_some_and(|criteria| self.includes(side, criteria, one, depth))
             }
             Selector::Tag(tag) => one.has(tag),
             // The files give no attributes to a channel.
@@ -109,10 +109,10 @@ impl<'p> Review<'p> {
         }
     }
 
-    /// The audience of a change without the channels that are not installed on that side; `None` if all are installed.
-    pub(super) fn without_departed(&self, change: &Change, side: Side, selector: &Selector) -> Option<Selector> {
-        let mut departed = self.departed_from(change);
-        departed.retain(|one| one.side != side);
+    /// An audience without the channels in it that are not installed on that side; `None` if all are installed.
+    pub(super) fn without_departed(&self, side: Side, selector: &Selector) -> Option<Selector> {
+        let is_absent = |one: &&Departed| one.side != side && self.includes(side, selector, one, DEEPEST);
+        let departed: Vec<&Departed> = self.departed.iter().filter(is_absent).collect();
         let at = |selector: Selector| At::new(selector, Span::NONE);
         let without = |one: &&Departed| at(Selector::Not(Box::new(at(one.whose.selector.clone()))));
         let rest: Vec<At<Selector>> = departed.iter().map(without).collect();
