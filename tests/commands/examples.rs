@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pushplan::manifest::Project;
-use pushplan_testing::{Folder, copy, says};
+use pushplan_testing::{Folder, copy_but, says};
 
 /// The example projects: a new folder is one.
 fn examples() -> Vec<PathBuf> {
@@ -22,7 +22,7 @@ fn every_example_is_valid_and_can_be_applied() {
     for example in examples {
         let name = example.file_name().expect("a name").to_string_lossy().into_owned();
         let folder = Folder::new();
-        copy(&example, folder.path());
+        copy_but(&example, folder.path(), &[".pushplan"]);
         // Files of someone who tried the example.
         let _ = fs::remove_dir_all(folder.path().join(".pushplan"));
         let project = Project::open(folder.path());

@@ -107,7 +107,7 @@ pub fn copy(from: &Path, to: &Path) {
 }
 
 /// Copies a folder without some of its folders, such as what a run left there.
-fn copy_but(from: &Path, to: &Path, but: &[&str]) {
+pub fn copy_but(from: &Path, to: &Path, but: &[&str]) {
     fs::create_dir_all(to).expect("a folder");
     for entry in fs::read_dir(from).expect("a folder") {
         let entry = entry.expect("an entry");

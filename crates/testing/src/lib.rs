@@ -18,7 +18,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 pub use dice::Dice;
-pub use folder::{Folder, Ran, copy, shop};
+pub use folder::{Folder, Ran, copy, copy_but, shop};
 pub use golden::golden;
 pub use missing::{missing, not_run, take_not_run};
 pub use outside::outside_ci;

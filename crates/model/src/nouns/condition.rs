@@ -124,6 +124,7 @@ impl JsonSchema for TagCondition {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let tag = json!({
             "type": "object",
+            "description": "A tag that the device must have, or must not have.",
             "properties": {
                 "tag_name": { "type": "string", "minLength": 1, "description": "The name of the tag." },
                 "group": {

@@ -209,7 +209,7 @@ mod tests {
             shown,
             [
                 ("A title that is longer than one line of any…", true),
-                ("A title that is longer than one line of any…", true),
+                ("A title that is longer than one line of any p…", true),
                 (title, false),
                 (title, false)
             ]

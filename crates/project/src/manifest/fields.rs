@@ -298,8 +298,8 @@ impl<'s> Tree<'s> {
     /// The allowed values of one form. Listed words are only examples if any other text is allowed as well (`free`).
     fn form(self, form: &'s Value, free: bool) -> Vec<String> {
         if let Some(words) = form["enum"].as_array() {
-            let told: Vec<String> =
-                words.iter().filter_map(Value::as_str).take(TOLD).map(|word| format!("`{word}`")).collect();
+            let shown = |word: &Value| format!("`{}`", word.as_str().map_or_else(|| word.to_string(), str::to_owned));
+            let told: Vec<String> = words.iter().filter(|word| !word.is_null()).take(TOLD).map(shown).collect();
             return match words.len() {
                 _ if free => vec![format!("text (such as {})", text::any_of(&told))],
                 many if many > TOLD => vec![format!("one of {many} words, such as {}", text::any_of(&told))],
