@@ -202,7 +202,7 @@ impl Review<'_> {
         };
         let outdated = self.with_outdated(change, side, selector);
         let inlined = outdated.as_ref().unwrap_or(selector);
-        let without = devices.and_then(|_| self.without_departed(side, inlined));
+        let without = devices.and_then(|_| self.without_departed(change, side, inlined));
         let known = self.people(side, selector).or_else(own).filter(|_| outdated.is_none() && without.is_none());
         let selector = without.as_ref().unwrap_or(inlined);
         let rewritten = self.regroupings.rewritten(selector).filter(|_| side == Side::After);

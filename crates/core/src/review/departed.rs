@@ -110,8 +110,11 @@ impl<'p> Review<'p> {
     }
 
     /// An audience without the channels in it that are not installed on that side; `None` if all are installed.
-    pub(super) fn without_departed(&self, side: Side, selector: &Selector) -> Option<Selector> {
-        let is_absent = |one: &&Departed| one.side != side && self.includes(side, selector, one, DEEPEST);
+    pub(super) fn without_departed(&self, change: &Change, side: Side, selector: &Selector) -> Option<Selector> {
+        let known = self.departed_from(change);
+        let is_known = |one: &Departed| known.iter().any(|other| std::ptr::eq(*other, one));
+        let is_absent =
+            |one: &&Departed| one.side != side && (is_known(one) || self.includes(side, selector, one, DEEPEST));
         let departed: Vec<&Departed> = self.departed.iter().filter(is_absent).collect();
         let at = |selector: Selector| At::new(selector, Span::NONE);
         let without = |one: &&Departed| at(Selector::Not(Box::new(at(one.whose.selector.clone()))));

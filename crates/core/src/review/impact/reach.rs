@@ -65,7 +65,7 @@ impl Review<'_> {
             let audience = self.reached(side, change, selector, devices);
             let outdated = self.with_outdated(change, side, selector);
             let selector = outdated.as_ref().unwrap_or(selector);
-            let without = self.without_departed(side, selector);
+            let without = self.without_departed(change, side, selector);
             let selector = without.as_ref().unwrap_or(selector);
             let query = self.opened(side, selector, DEEPEST, &mut 0).map(|selector| query(&selector, devices));
             Some(CountedAudience { address: change.address.clone(), side, audience, query })
@@ -93,7 +93,7 @@ impl Review<'_> {
 
     /// The members of an audience with one of the device types of a message.
     fn reached(&self, side: Side, change: &Change, selector: &Selector, devices: Option<&DeviceTypes>) -> Audience {
-        let without = self.without_departed(side, selector);
+        let without = self.without_departed(change, side, selector);
         let whole = self.whole(side, change, without.as_ref().unwrap_or(selector));
         match devices {
             Some(devices) => whole.on(devices),
