@@ -42,3 +42,30 @@ fn a_plan_shows_the_warnings_about_what_changes() {
     assert_eq!(warnings(&project), [("templates/sale".to_owned(), json!([]))]);
     assert!(!project.good(&["plan"]).stdout.contains("PL103"));
 }
+
+/// The first lines say what a reviewer would otherwise look for.
+#[test]
+fn the_first_line_says_that_a_pipeline_is_turned_off() {
+    let project = Project::new(WELCOME);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("enabled: true", "enabled: false");
+    let shown = project.good(&["plan"]).stdout;
+    assert!(shown.starts_with("pipelines/remind is turned off."), "{shown}");
+    project.good(&["apply", "--yes"]);
+    project.edit("enabled: false", "enabled: true");
+    let shown = project.good(&["plan"]).stdout;
+    assert!(shown.starts_with("pipelines/remind is turned on."), "{shown}");
+}
+
+#[test]
+fn an_address_that_is_not_in_the_ledger_cannot_be_listed() {
+    let project = Project::new(WELCOME);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    assert_eq!(project.run(&["list", "pipelines/remind"]).code, 0);
+    let ran = project.run(&["list", "pipelines/other"]);
+    assert_eq!(ran.code, 64, "{ran}");
+    assert!(ran.stderr.contains("has no pipelines/other"), "{ran}");
+    assert_eq!(project.run(&["list", "experiments"]).code, 0, "a kind may have no resource");
+}
