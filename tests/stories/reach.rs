@@ -275,6 +275,7 @@ fn the_built_in_service_is_counted_at_every_plan() {
         ]
     );
     let ran = project.run(&["plan"]);
+    says(&ran.stdout, &["scheduled_pushes/team reaches no device today.", "1 → 0 of 6 devices, nobody today"]);
     says(&ran.stdout, &["4 → 6 of 6 devices (+2)", "1 → 0 of 6 devices", "the 6 devices of the built-in service"]);
 }
 
