@@ -108,7 +108,11 @@ pub(crate) const TIMES: &[(&str, &str)] = &[
             (SC105, SC106).",
     ),
     ("sent as", "scheduled_time is sent to the service in UTC."),
-    ("local time", "local_scheduled_time is the local time of each device, and has no time_zone."),
+    (
+        "local time",
+        "local_scheduled_time is the local time of each device, and has no time_zone. A device without a time zone gets \
+            nothing.",
+    ),
     ("skipped", "a time that is skipped when clocks go forward is refused: SC102 shows the next valid time."),
     ("twice", "a time that is repeated when clocks go back is refused: SC103 shows both moments in UTC."),
     (

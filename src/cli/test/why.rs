@@ -55,6 +55,9 @@ impl Reasons {
                 "its time, {at}, had passed when the case began at {start}: it is not sent"
             )));
         }
+        if play.zone().await.is_none() && play.is_local(from) {
+            return Ok(Self::said("it is sent in recipients' local time, and the device has no time zone".to_owned()));
+        }
         let id = play.stage.ids.get(from).map(String::as_str).unwrap_or_default();
         match waits(play, id).await? {
             Wait::Until(at) => return Ok(Self::said(format!("it is sent only at {}", play.shown(at)))),
@@ -118,7 +121,7 @@ enum Wait {
 /// When something of that id is sent next to this device or to many, if it waits for its time.
 async fn waits(play: &Play<'_>, id: &str) -> Result<Wait, Failure> {
     let due = play.ask("GET", "/local/due", None).await?;
-    let zone = play.clock().await;
+    let zone = play.zone().await.unwrap_or(TimeZone::UTC);
     let mut wait = Wait::Nothing;
     for due in due["due"].as_array().into_iter().flatten() {
         let what = due["what"].as_object().and_then(|what| what.values().next()).unwrap_or(&Value::Null);
@@ -173,11 +176,11 @@ async fn explain(play: &Play<'_>, audience: &Value) -> Result<Value, Failure> {
 }
 
 impl Play<'_> {
-    /// The time zone of the device; UTC if it has none.
-    async fn clock(&self) -> TimeZone {
+    /// The time zone of the device, if it has one.
+    async fn zone(&self) -> Option<TimeZone> {
         let record = self.ask("GET", &of_device(&self.device, ""), None).await.unwrap_or_default();
         let name = record["device"]["properties"]["timezone"].as_str().unwrap_or_default();
-        TimeZone::get(vocabulary::iana(name.trim())).unwrap_or(TimeZone::UTC)
+        TimeZone::get(vocabulary::iana(name.trim())).ok()
     }
 
     /// Whether the device can be reached, and why it is in an audience or not.
@@ -189,6 +192,15 @@ impl Play<'_> {
         let mut why = self.why(&explained["why"], selector);
         why.decide();
         Ok((unreached, Some(why)))
+    }
+
+    /// Whether all messages of a resource are sent in recipients' local time.
+    fn is_local(&self, address: &Address) -> bool {
+        self.world.desired.resources.get(address).is_some_and(|declared| {
+            let mut parts = Parts::new(&declared.key);
+            declared.spec.parts(&mut parts);
+            parts.is_local()
+        })
     }
 
     /// The first matching audience of a resource, as declared.

@@ -200,3 +200,21 @@ expect: {receives: {from: scheduled_pushes/local}}",
         &["its time, 2035-03-07T10:00:00 by the device's clock, had passed when the case began"],
     );
 }
+
+#[test]
+fn a_device_without_a_time_zone_gets_nothing_at_a_local_time() {
+    let manifest = "\
+scheduled_pushes:
+  local:
+    schedule: {local_scheduled_time: 2035-03-07T10:00}
+    push: {audience: {tag: a}, device_types: [ios], notification: {alert: Hello}}
+";
+    fails_of(
+        manifest,
+        "at: 2035-03-06T10:00
+device: {device_type: ios, tags: [a]}
+steps: [{after: 3d}]
+expect: {receives: {from: scheduled_pushes/local}}",
+        &["it is sent in recipients' local time, and the device has no time zone"],
+    );
+}

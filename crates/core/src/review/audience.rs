@@ -97,7 +97,7 @@ impl Review<'_> {
         let applied = meant(applied.as_deref(), &key);
         self.of_both(change, |old, new| {
             let last = |at: usize| {
-                let (applied, _) = applied.get(at).filter(|applied| Some(*applied) != old.get(at))?;
+                let (applied, ..) = applied.get(at).filter(|applied| Some(*applied) != old.get(at))?;
                 Some(audience::words(applied))
             };
             let one = |(at, effect): (usize, &Option<Relation>)| {
@@ -141,7 +141,7 @@ impl Review<'_> {
 
     /// One of the audiences, without its effect and its last applied version.
     fn one(&self, change: &Change, old: Option<&Meant>, new: Option<&Meant>) -> Who {
-        let lines = |meant: Option<&Meant>| meant.map(|(selector, _)| audience::tree(selector)).unwrap_or_default();
+        let lines = |meant: Option<&Meant>| meant.map(|(selector, ..)| audience::tree(selector)).unwrap_or_default();
         let told = new.map(|new| (Side::After, new.0)).or(old.map(|old| (Side::Before, old.0)));
         Who {
             words: told.map(|(side, selector)| self.words(side, change, selector)).unwrap_or_default(),
@@ -182,7 +182,7 @@ impl Review<'_> {
 
     /// The recipients: an audience with its segments on that side.
     pub(super) fn whole(&self, side: Side, change: &Change, selector: &Selector) -> Audience {
-        self.audience(side, change, &(selector, None))
+        self.audience(side, change, &(selector, None, false))
     }
 
     /// The possible members of an audience according to its text and that of its segments, whatever the plan does to
@@ -195,7 +195,7 @@ impl Review<'_> {
         Audience::of(selector, |reference| criteria(reference))
     }
 
-    fn audience(&self, side: Side, change: &Change, (selector, devices): &Meant) -> Audience {
+    fn audience(&self, side: Side, change: &Change, (selector, devices, is_local): &Meant) -> Audience {
         let own = || {
             self.own(side, change, selector)?;
             self.meaning_of(side, &change.address.key).and_then(people)
@@ -208,11 +208,7 @@ impl Review<'_> {
         let rewritten = self.regroupings.rewritten(selector).filter(|_| side == Side::After);
         let selector = rewritten.as_ref().unwrap_or(selector);
         let whole = || Audience::of(selector, |reference: &SegmentRef| self.segment(side, reference));
-        let audience = known.cloned().unwrap_or_else(whole);
-        match devices {
-            Some(devices) => audience.on(devices),
-            None => audience,
-        }
+        known.cloned().unwrap_or_else(whole).reached(*devices, *is_local)
     }
 }
 
@@ -231,8 +227,8 @@ fn in_words((known, criteria): (&OfSide, &At<Selector>)) -> String {
     known.words.get_or_init(|| audience::words(&criteria.value)).clone()
 }
 
-/// An audience, and its device types.
-type Meant<'s> = (&'s Selector, Option<&'s DeviceTypes>);
+/// An audience, its device types, and whether its messages are sent in recipients' local time.
+type Meant<'s> = (&'s Selector, Option<&'s DeviceTypes>, bool);
 
 fn key(change: &Change) -> At<String> {
     At::new(change.address.key.clone(), Span::NONE)
@@ -244,7 +240,7 @@ fn meant<'s>(spec: Option<&'s dyn Spec>, key: &'s At<String>) -> Vec<Meant<'s>> 
     let mut parts = Parts::new(key);
     spec.parts(&mut parts);
     let own = parts.audiences.iter().filter(|audience| audience.role != Role::Pipeline);
-    own.map(|one| (&one.selector.value, one.devices.map(|devices| &devices.value))).collect()
+    own.map(|one| (&one.selector.value, one.devices.map(|devices| &devices.value), parts.is_local())).collect()
 }
 
 /// Calls a function with the audiences of a resource before and after. If only one side of a pipeline has a condition,
@@ -257,7 +253,7 @@ fn both_meant<T>(
     let (mut old, mut new) = (meant(before, key), meant(after, key));
     if before.and(after).is_some() && old.is_empty() != new.is_empty() {
         let missing = if old.is_empty() { &mut old } else { &mut new };
-        missing.push((&Selector::All, None));
+        missing.push((&Selector::All, None, false));
     }
     tell(&old, &new)
 }

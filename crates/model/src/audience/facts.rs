@@ -2,9 +2,13 @@
 
 use super::among::Among;
 use super::value::{DeviceClass, Value};
+use crate::node::At;
 use crate::nouns::audience::{ChannelKey, Location, SegmentRef, Selector, Tag};
 use crate::nouns::device::{DeviceType, DeviceTypes};
-use crate::nouns::vocabulary::{self, COUNTRIES, GROUPS, Group, LANGUAGES, Platform, SAO_PAULO_IANA, Values, ZONES};
+use crate::nouns::vocabulary::{
+    self, COUNTRIES, GROUPS, Group, LANGUAGES, NO_TIME_ZONE, Platform, SAO_PAULO_IANA, TIME_ZONE, Values, ZONES,
+};
+use crate::source::Span;
 
 /// A property of a device.
 ///
@@ -187,6 +191,12 @@ impl Fact {
     pub fn devices(devices: &DeviceTypes) -> Option<Self> {
         let kinds = devices.named().iter().map(|device| Value::Kind(device.value.clone()));
         (*devices != DeviceTypes::All).then(|| Self::new(About::Kind, kinds))
+    }
+
+    /// Returns the fact that a device has no time zone.
+    pub(super) fn no_time_zone() -> Self {
+        let text = |text: &str| At::new(text.to_owned(), Span::NONE);
+        Self::tag(&Tag { tag: text(NO_TIME_ZONE), group: Some(text(TIME_ZONE)) })
     }
 
     fn tag(Tag { tag, group }: &Tag) -> Self {

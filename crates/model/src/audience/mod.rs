@@ -64,9 +64,10 @@ pub struct Audience {
 struct Forms {
     terms: Terms,
     root: Id,
-    /// The selector as written, and the device types that it is reached on, for explanations.
+    /// The selector as written, and the limits of those whom a push reaches, for explanations. A negated limit leaves out
+    /// those whom the fact is true of.
     written: Arc<(Expanded, usize)>,
-    kinds: Vec<Arc<Fact>>,
+    limits: Vec<(Arc<Fact>, bool)>,
 }
 
 impl Forms {
@@ -75,17 +76,17 @@ impl Forms {
         let (expanded, part) = &*self.written;
         let mut terms = Terms::as_said();
         let mut root = expanded.terms(*part, &mut terms)?;
-        for kinds in &self.kinds {
-            root = reached_on(&mut terms, root, kinds);
+        for limit in &self.limits {
+            root = limited(&mut terms, root, limit);
         }
         Some((terms, root))
     }
 }
 
-/// Returns the part of a term that has one of some kinds of device.
-fn reached_on(terms: &mut Terms, root: Id, kinds: &Arc<Fact>) -> Id {
-    let kinds = terms.is(kinds.clone(), false);
-    terms.join(Join::All, [kinds, root])
+/// Returns the part of a term that keeps to a limit.
+fn limited(terms: &mut Terms, root: Id, (fact, is_negated): &(Arc<Fact>, bool)) -> Id {
+    let limit = terms.is(fact.clone(), *is_negated);
+    terms.join(Join::All, [limit, root])
 }
 
 /// The relation of the second of two audiences to the first, with a device that joins and one that leaves.
@@ -169,17 +170,28 @@ impl Audience {
             let (expanded, part) = Expanded::of(selector, &segments)?;
             let mut terms = Terms::canonical();
             let root = expanded.terms(part, &mut terms)?;
-            Some(Forms { terms, root, written: Arc::new((expanded, part)), kinds: Vec::new() })
+            Some(Forms { terms, root, written: Arc::new((expanded, part)), limits: Vec::new() })
         };
         Self { forms: forms() }
     }
 
     /// Limits the audience to these kinds of device: those that a push reaches.
-    pub fn on(mut self, devices: &DeviceTypes) -> Self {
-        if let (Some(forms), Some(kinds)) = (&mut self.forms, Fact::devices(devices)) {
-            let kinds = Arc::new(kinds);
-            forms.root = reached_on(&mut forms.terms, forms.root, &kinds);
-            forms.kinds.push(kinds);
+    pub fn on(self, devices: &DeviceTypes) -> Self {
+        self.limited(Fact::devices(devices), false)
+    }
+
+    /// Limits the audience to those whom a push reaches: with one of the given device types, and with a time zone if it is
+    /// sent in recipients' local time.
+    pub fn reached(self, devices: Option<&DeviceTypes>, is_local: bool) -> Self {
+        let whole = self.limited(devices.and_then(Fact::devices), false);
+        if is_local { whole.limited(Some(Fact::no_time_zone()), true) } else { whole }
+    }
+
+    fn limited(mut self, limit: Option<Fact>, is_negated: bool) -> Self {
+        if let (Some(forms), Some(fact)) = (&mut self.forms, limit) {
+            let limit = (Arc::new(fact), is_negated);
+            forms.root = limited(&mut forms.terms, forms.root, &limit);
+            forms.limits.push(limit);
         }
         self
     }

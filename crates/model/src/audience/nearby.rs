@@ -78,7 +78,8 @@ impl Search<'_> {
         for side in [sides[1], sides[0]] {
             let Term::Joined(Join::All, conditions) = self.terms.get(side) else { continue };
             let mut missed = conditions.clone();
-            missed.sort_by_key(|id| !is_exclusion(self.terms, *id));
+            // Without a time zone, a device is outside for no reason of the audience.
+            missed.sort_by_key(|id| (is_time_zone(self.terms, *id), !is_exclusion(self.terms, *id)));
             for one in missed {
                 let others: Vec<Id> = conditions.iter().copied().filter(|id| *id != one).collect();
                 if let Some(device) = self.found(&others, &sides) {
@@ -99,6 +100,11 @@ fn is_exclusion(terms: &Terms, id: Id) -> bool {
         }
         Term::Everyone | Term::Nobody => false,
     }
+}
+
+/// Whether a condition is that a device has a time zone.
+fn is_time_zone(terms: &Terms, id: Id) -> bool {
+    matches!(terms.get(id), Term::Is { fact, not: true } if **fact == Fact::no_time_zone())
 }
 
 /// Puts two audiences into the same set of terms.

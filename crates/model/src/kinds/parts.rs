@@ -11,7 +11,7 @@ use crate::nouns::message::Message;
 use crate::nouns::notification::Notification;
 use crate::nouns::push::{Campaigns, Push};
 use crate::nouns::rate::Rate;
-use crate::nouns::schedule::Schedule;
+use crate::nouns::schedule::{Schedule, When};
 use crate::nouns::split::Split;
 use crate::nouns::trigger::Trigger;
 use crate::nouns::vocabulary::Group;
@@ -187,6 +187,12 @@ impl<'r> Parts<'r> {
         let share = self.split.as_ref().filter(|split| !split.is_even()).and_then(|split| split.share(at));
         let share = share.map(|share| format!(", to {} of the audience", share.percent())).unwrap_or_default();
         format!("{}{name}{share}", self.numbered(at))
+    }
+
+    /// Whether all of its messages are sent in recipients' local time. A device without a time zone gets none of them.
+    pub fn is_local(&self) -> bool {
+        let is_local = |sending: &Sending| matches!(sending.schedule.when, When::EachZone(_));
+        !self.sendings.is_empty() && self.sendings.iter().all(is_local)
     }
 
     /// Returns the project's resources that it names: the kind of each, and its key with its position.

@@ -231,7 +231,8 @@ impl JsonSchema for Schedule {
         object.field::<Option<String>>("time_zone", " The IANA name of the time zone [default: UTC].", generator);
         object.field::<Option<String>>(
             "local_scheduled_time",
-            " The time on each recipient's clock, such as 2026-11-27T09:00, instead of `scheduled_time`.",
+            " The time on each recipient's clock, such as 2026-11-27T09:00, instead of `scheduled_time`. Devices without \
+            a time zone get nothing.",
             generator,
         );
         let mut schema = object.finish(false);

@@ -373,12 +373,9 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector> + Sync> Search<'a, 's, F
 
     /// The recipients of a message.
     fn audience(&self, number: usize) -> Audience {
-        let Upcoming { audience: selector, people, devices, .. } = self.sends[number];
+        let Upcoming { audience: selector, people, devices, when, .. } = self.sends[number];
         let whole = people.cloned().unwrap_or_else(|| Audience::of(selector, &self.segments));
-        match devices {
-            Some(devices) => whole.on(devices),
-            None => whole,
-        }
+        whole.reached(devices, matches!(when, When::EachZone(_)))
     }
 
     fn overlap(&self, one: usize, other: usize, budget: &mut Budget) -> Option<Shared> {

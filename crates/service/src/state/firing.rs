@@ -5,6 +5,7 @@ use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{Selector, Tag};
 use pushplan_model::nouns::device::DeviceTypes;
 use pushplan_model::nouns::push::Push;
+use pushplan_model::nouns::vocabulary::TIME_ZONE;
 use pushplan_model::source::Span;
 use serde_json::Value;
 
@@ -14,9 +15,6 @@ use super::local::Local;
 use super::sending::{Outgoing, PushType};
 use super::{App, Due};
 use crate::request::understood;
-
-/// The group of the tags for a device's time zone.
-const ZONE_GROUP: &str = "timezone";
 
 impl App {
     /// Carries out a due entry. It was removed from the queue in the same transaction, so it is done once.
@@ -129,7 +127,7 @@ impl App {
     fn members_at(&self, audience: At<Selector>, local: Option<Local>, now: Timestamp) -> Numbers {
         let Some(local) = local else { return self.members(&audience, now) };
         let made = |text: &str| At::new(text.to_owned(), Span::NONE);
-        let in_zone = |zone: &str| Selector::Tag(Tag { tag: made(zone), group: Some(made(ZONE_GROUP)) });
+        let in_zone = |zone: &str| Selector::Tag(Tag { tag: made(zone), group: Some(made(TIME_ZONE)) });
         let near = local.zones().into_iter().map(|zone| At::new(in_zone(zone), Span::NONE)).collect();
         let both = Selector::And(vec![At::new(Selector::Or(near), Span::NONE), audience]);
         let mut members = self.members(&both, now);

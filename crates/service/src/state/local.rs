@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use pushplan_model::nouns::vocabulary::{self, NO_TIME_ZONE};
+use pushplan_model::nouns::vocabulary;
 use serde::{Deserialize, Serialize};
 
 use super::devices::{Device, nearest_zone};
@@ -25,11 +25,10 @@ impl Local {
         zone.to_ambiguous_timestamp(self.time).compatible().is_ok_and(|at| at == self.at)
     }
 
-    /// Whether the clock of a device shows it. A device without a zone, or with an unknown one, counts as UTC.
+    /// Whether the clock of a device shows it. A device without a zone, or with an unknown one, has no local time.
     pub(crate) fn is_shown_on(&self, device: &Device) -> bool {
         let name = device.properties.timezone.as_deref().map(str::trim).unwrap_or_default();
-        let zone = TimeZone::get(vocabulary::iana(name)).unwrap_or(TimeZone::UTC);
-        self.is_shown_in(&zone)
+        TimeZone::get(vocabulary::iana(name)).is_ok_and(|zone| self.is_shown_in(&zone))
     }
 
     /// Returns the tags of the devices that may show it: those of all zones whose clocks do. Most moments have none.
@@ -39,14 +38,11 @@ impl Local {
     }
 }
 
-/// Returns all zones, each with the tag that its devices have, and the tag of devices without a zone.
+/// Returns all zones, each with the tag that its devices have.
 fn every_zone() -> &'static [(TimeZone, &'static str)] {
     static ZONES: OnceLock<Vec<(TimeZone, &str)>> = OnceLock::new();
     ZONES.get_or_init(|| {
-        let named = jiff::tz::db().available().filter_map(|name| {
-            let name = name.as_str();
-            Some((TimeZone::get(name).ok()?, nearest_zone(name)))
-        });
-        named.chain([(TimeZone::UTC, NO_TIME_ZONE)]).collect()
+        let named = |name: &str| Some((TimeZone::get(name).ok()?, nearest_zone(name)));
+        jiff::tz::db().available().filter_map(|name| named(name.as_str())).collect()
     })
 }

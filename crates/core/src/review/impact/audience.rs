@@ -146,7 +146,7 @@ impl Review<'_> {
         let Some((after, included)) = plain(Side::After, None).zip(included) else { return Freed::Unknown };
         let both = Selector::And([after, included].map(|selector| At::new(selector, Span::NONE)).into());
         let both = Audience::of(&both, |_| None);
-        let both = self.devices(change, Side::After).map_or_else(|| both.clone(), |devices| both.clone().on(&devices));
+        let both = both.reached(self.devices(change, Side::After).as_ref(), false);
         let before = self.audience_with(change, Side::Before, |role| matches!(role, Role::Push | Role::Condition));
         let Some(before) = before else { return Freed::Unknown };
         match audience::compare(&before, &both) {

@@ -8,6 +8,7 @@ use pushplan_model::kinds::{Parts, Role, Spec};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{SegmentRef, Selector};
 use pushplan_model::nouns::device::DeviceTypes;
+use pushplan_model::nouns::vocabulary::{NO_TIME_ZONE, TIME_ZONE};
 use pushplan_model::source::Span;
 use serde_json::{Value, json};
 
@@ -61,13 +62,15 @@ impl Review<'_> {
             let mut parts = Parts::new(&key);
             spec.parts(&mut parts);
             let own = parts.audiences.iter().find(|audience| audience.role == Role::Push)?;
-            let (selector, devices) = (&own.selector.value, own.devices.map(|devices| &devices.value));
-            let audience = self.reached(side, change, selector, devices);
+            let devices = own.devices.map(|devices| &devices.value);
+            let (selector, is_local) = (&own.selector.value, parts.is_local());
+            let audience = self.reached(side, change, selector, devices, is_local);
             let outdated = self.with_outdated(change, side, selector);
             let selector = outdated.as_ref().unwrap_or(selector);
             let without = self.without_departed(change, side, selector);
             let selector = without.as_ref().unwrap_or(selector);
-            let query = self.opened(side, selector, DEEPEST, &mut 0).map(|selector| query(&selector, devices));
+            let query =
+                self.opened(side, selector, DEEPEST, &mut 0).map(|selector| query(&selector, devices, is_local));
             Some(CountedAudience { address: change.address.clone(), side, audience, query })
         })
         .flatten()
@@ -86,19 +89,22 @@ impl Review<'_> {
             spec.parts(&mut parts);
             let own = parts.audiences.iter().find(|audience| is_own(audience.role))?;
             let devices = own.devices.map(|devices| &devices.value);
-            Some(self.reached(side, change, &own.selector.value, devices))
+            Some(self.reached(side, change, &own.selector.value, devices, parts.is_local()))
         })
         .flatten()
     }
 
-    /// The members of an audience with one of the device types of a message.
-    fn reached(&self, side: Side, change: &Change, selector: &Selector, devices: Option<&DeviceTypes>) -> Audience {
+    /// The members of an audience whom a message reaches.
+    fn reached(
+        &self,
+        side: Side,
+        change: &Change,
+        selector: &Selector,
+        devices: Option<&DeviceTypes>,
+        is_local: bool,
+    ) -> Audience {
         let without = self.without_departed(change, side, selector);
-        let whole = self.whole(side, change, without.as_ref().unwrap_or(selector));
-        match devices {
-            Some(devices) => whole.on(devices),
-            None => whole,
-        }
+        self.whole(side, change, without.as_ref().unwrap_or(selector)).reached(devices, is_local)
     }
 
     /// A selector with its segments replaced by their criteria. Segments that are not in the plan are left to the
@@ -137,8 +143,11 @@ impl Review<'_> {
     }
 }
 
-fn query(selector: &Selector, devices: Option<&DeviceTypes>) -> Value {
+fn query(selector: &Selector, devices: Option<&DeviceTypes>, is_local: bool) -> Value {
     let mut query = json!({ "audience": selector });
+    if is_local {
+        query["audience"] = json!({ "and": [selector, { "not": { "tag": NO_TIME_ZONE, "group": TIME_ZONE } }] });
+    }
     if let Some(devices) = devices {
         query["device_types"] = json!(devices);
     }

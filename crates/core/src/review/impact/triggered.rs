@@ -124,7 +124,7 @@ impl Review<'_> {
         let reached = |side: Side, devices: Option<&DeviceTypes>| {
             let all = self.audience_with(change, side, |role| role == Role::Condition);
             let all = all.unwrap_or_else(|| Audience::of(&Selector::All, |_| None));
-            devices.map_or_else(|| all.clone(), |devices| all.clone().on(devices))
+            all.reached(devices, false)
         };
         let relation = (old != new).then(|| audience::compare(&reached(Side::Before, old), &reached(Side::After, new)));
         relation.filter(|relation| *relation != Relation::Same)

@@ -52,6 +52,9 @@ pub enum Values {
 /// The tag of a device whose value is unknown, outside the time zone group.
 pub const UNKNOWN: &str = "Unknown";
 
+/// The group of the tags for a device's time zone.
+pub const TIME_ZONE: &str = "timezone";
+
 /// The tag of a device whose time zone is unknown.
 pub const NO_TIME_ZONE: &str = "NO_TIME_ZONE";
 
@@ -102,8 +105,8 @@ pub fn by_shorthand(shorthand: &str) -> Option<&'static Group> {
 /// Every group, in the order of the contract.
 pub static GROUPS: &[Group] = &[
     Group {
-        id: "timezone",
-        shorthand: "timezone",
+        id: TIME_ZONE,
+        shorthand: TIME_ZONE,
         name: "Timezone",
         noun: "time zone",
         platform: None,

@@ -12,7 +12,7 @@ mod zones;
 
 pub use countries::{COUNTRIES, country};
 pub use country_zones::zones_of;
-pub use groups::{GROUPS, Group, NO_TIME_ZONE, Platform, UNKNOWN, Values, by_shorthand, group, is_reserved};
+pub use groups::{GROUPS, Group, NO_TIME_ZONE, Platform, TIME_ZONE, UNKNOWN, Values, by_shorthand, group, is_reserved};
 pub use languages::{LANGUAGES, language};
 pub use models::{COMMON_SEGMENTS, MODELS, Model, ModelSegment, model};
 pub use versions::{ANDROID, ANDROID_SDK, IOS, IOS_SDK, Version, family, is_well_formed};

@@ -165,10 +165,7 @@ fn followed(desired: &Desired, audience: &kinds::Audience, except: &HashSet<Stri
         left.set(left.get().checked_sub(1).filter(|_| !except.contains(key))?);
         desired.get::<Segment>(key).map(|segment| &segment.criteria.value)
     });
-    match audience.devices {
-        Some(devices) => whole.on(devices),
-        None => whole,
-    }
+    whole.reached(audience.devices.map(|devices| &devices.value), false)
 }
 
 /// The segments in an audience that match a predicate by themselves.
