@@ -85,6 +85,22 @@ fn groups_of_triggers_and_of_the_service_are_looked_up_too() {
 }
 
 #[test]
+fn a_trigger_without_a_group_is_not_triggered_by_a_tag_of_a_group() {
+    let manifest = |trigger: &str| {
+        format!(
+            "tag_groups:\n  loyalty: {{tags: [gold]}}\npipelines:\n  p:\n    enabled: true\n    immediate_trigger: \
+             {{tag_added: {trigger}}}\n    outcome: {{push: {{audience: triggered, device_types: all, notification: \
+             {{alert: Hi}}}}}}\n"
+        )
+    };
+    let ran = validate(&manifest("gold"));
+    assert_eq!(times(&ran, "PL103"), 1, "{}", ran.stdout);
+    assert!(ran.stdout.contains("help: write {tag: gold, group: loyalty}"), "{}", ran.stdout);
+    assert_eq!(times(&validate(&manifest("{tag: gold, group: loyalty}")), "PL103"), 0);
+    assert_eq!(times(&validate(&manifest("{tag: gold, group: device}")), "PL103"), 1);
+}
+
+#[test]
 fn many_names_that_lead_nowhere_are_counted() {
     let number = 4_000;
     let mut manifest = String::from("segments:\n");

@@ -21,6 +21,7 @@ mod guards;
 mod half_out;
 mod leases;
 mod ledgers;
+mod left_out;
 mod let_go;
 mod limits;
 mod lookups;

@@ -26,7 +26,7 @@ const EDITS: [(&str, &str, &str, &[&str]); 11] = [
         "different",
         &["joins, for example: an Android device", "leaves, for example: an iOS device"],
     ),
-    ("{tag: cart-left, group: shop}", "cart-left", "more", &["the tag shop = cart-left is added"]),
+    ("{tag: cart-left, group: shop}", "cart-left", "different", &["the tag shop = cart-left is added"]),
     ("{tag_added: {tag: cart-left, group: shop}}", "{custom_event: {name: left}}", "different", &["custom_event left"]),
     ("'2034-", "'2033-", "more", &["from Sat 1 Jan 2033 00:00 UTC on"]),
     ("'2034-", "'2035-", "fewer", &["from Mon 1 Jan 2035 00:00 UTC on"]),

@@ -27,7 +27,7 @@ fn push(service: &Service, name: &str, time: &str, segment: &str) -> String {
     service.post("/api/schedules", &body)["schedule_ids"][0].as_str().expect("an id").to_owned()
 }
 
-fn pipeline(service: &Service, name: &str, tag: &str) {
+fn pipeline(service: &Service, name: &str, tag: &Value) {
     let push = json!({"audience": "triggered", "device_types": "all", "notification": {"alert": "Theirs"}});
     let body =
         json!({"name": name, "enabled": true, "immediate_trigger": {"tag_added": tag}, "outcome": {"push": push}});
@@ -281,7 +281,7 @@ fn what_is_pruned_is_shown_guarded_and_deleted_in_one_run() {
     let id = service.segment("Old", "x");
     service.segment("Keep me", "x");
     template(&service, "Old");
-    pipeline(&service, "Theirs", "vip");
+    pipeline(&service, "Theirs", &json!("vip"));
     let ran = project.good(&["plan"]);
     assert_eq!(changes(&ran), ["- segments/old", "- templates/old"]);
     says(&flat(&ran), &["not in your files", "pruned not in your files", "prune.segments of local deletes it"]);
@@ -352,7 +352,7 @@ fn a_segment_that_somebody_elses_push_points_at_is_not_pruned_until_it_went_out(
 #[test]
 fn a_pipeline_that_cannot_be_removed_is_left_to_people() {
     let (project, service) = applied(OURS, "api = \"documented\"\nprune = {pipelines = true}\n");
-    pipeline(&service, "Theirs", "vip");
+    pipeline(&service, "Theirs", &json!("vip"));
     let ran = project.good(&["plan"]);
     assert_eq!(changes(&ran), ["! pipelines/theirs"]);
     says(&ran.stdout, &["this API cannot remove a pipeline (AP102)", "pushplan pull pipelines/theirs"]);
@@ -385,7 +385,7 @@ fn somebody_elses_pipelines_and_pushes_are_seen_also_where_the_project_has_none(
     service
         .post("/api/named_users/associate", &json!({"channel_id": ios, "device_type": "ios", "named_user_id": "u-1"}));
     project.good(&["apply", "--yes"]);
-    pipeline(&service, "Welcome", "vip");
+    pipeline(&service, "Welcome", &json!({ "tag": "vip", "group": "loyalty" }));
     project.edit("[gold]", "[gold, vip]");
     let ran = project.refused(&[]);
     says(&ran.stdout, &["SENDS", "unmanaged pipeline \"Welcome\""]);

@@ -8,7 +8,7 @@ use super::world::{World, address};
 
 const SHOP: &str = r#"
 pipelines:
-  remind: {enabled: true, immediate_trigger: {tag_added: vip}, outcome: {push: {device_types: [ios, android], notification: {alert: Hello}}}}
+  remind: {enabled: true, immediate_trigger: {tag_added: {tag: vip, group: loyalty}}, outcome: {push: {device_types: [ios, android], notification: {alert: Hello}}}}
 tag_groups:
   loyalty: {members: {named_users: {u-1: [gold]}}}
 "#;
@@ -21,11 +21,11 @@ fn first_line(told: &str) -> &str {
     told.lines().find(|line| line.contains("u-1")).unwrap_or(told)
 }
 
-/// A pipeline that was created in the dashboard.
-fn somebodys(world: &mut World, trigger: &Value) {
+/// A pipeline that was created in the dashboard, with one trigger or several.
+fn somebodys(world: &mut World, triggers: &Value) {
     let outcome =
         json!([{ "push": { "audience": "triggered", "device_types": "all", "notification": { "alert": "Hi" } } }]);
-    let spec = json!({ "name": "Theirs", "enabled": true, "immediate_trigger": [trigger], "outcome": outcome });
+    let spec = json!({ "name": "Theirs", "enabled": true, "immediate_trigger": triggers, "outcome": outcome });
     let found =
         Found { id: "9f".into(), name: "Theirs".into(), stamp: None, spec: Some(spec.into()), ..Found::default() };
     world.put(&address("pipelines/theirs"), found);
@@ -95,7 +95,7 @@ fn a_tag_waits_until_the_pipeline_is_made_or_changed_that_it_sets_off() {
     let told = World::in_sync(SHOP, Level::Extended).told(&later);
     assert!(first_line(&told).ends_with("sends pipelines/remind to named user u-1 after 86400 s"), "{told}");
     // A pipeline that waits for another tag does not matter.
-    let other = given(SHOP).replace("tag_added: vip", "tag_added: other");
+    let other = given(SHOP).replace("{tag: vip, group: loyalty}", "{tag: other, group: loyalty}");
     let told = World::in_sync(rest, Level::Extended).told(&other);
     assert!(!told.contains(" after "), "{told}");
 }
@@ -134,12 +134,12 @@ fn a_pipeline_sends_from_its_activation_until_its_deactivation() {
 fn a_pipeline_that_is_not_ours_sends_too() {
     let mut world = World::in_sync(&SHOP[SHOP.find("tag_groups:").unwrap()..], Level::Documented);
     let yaml = given(&SHOP[SHOP.find("tag_groups:").unwrap()..]);
-    somebodys(&mut world, &json!({ "tag_added": { "tag": "vip", "group": "loyalty" } }));
+    somebodys(&mut world, &json!([{ "tag_added": { "tag": "vip", "group": "loyalty" } }]));
     assert_eq!(
         first_line(&world.told(&yaml)),
         "~ tag_groups/loyalty/named_users/u-1 (git) sends unmanaged pipeline \"Theirs\" (9f) to named user u-1"
     );
-    somebodys(&mut world, &json!({ "tag_added": { "tag": "vip", "group": "another" } }));
+    somebodys(&mut world, &json!([{ "tag_added": { "tag": "vip", "group": "another" } }]));
     assert_eq!(first_line(&world.told(&yaml)), "~ tag_groups/loyalty/named_users/u-1 (git)");
 }
 
@@ -147,7 +147,8 @@ fn a_pipeline_that_is_not_ours_sends_too() {
 fn a_tag_that_is_taken_away_sends_where_a_pipeline_waits_for_that() {
     let whole = "tags: {vip: {ios_channels: [c-1]}, other: {}}\ntag_groups: {loyalty: {members: {named_users: {u-1: [gold, vip], u-2: [x]}}}}";
     let mut world = World::in_sync(whole, Level::Documented);
-    somebodys(&mut world, &json!({ "tag_removed": "vip" }));
+    let in_group = json!({ "tag_removed": { "tag": "vip", "group": "loyalty" } });
+    somebodys(&mut world, &json!([{ "tag_removed": "vip" }, in_group]));
     let sends = |yaml: &str| -> Vec<String> {
         let told = world.told(yaml);
         let lines = told.lines().filter(|line| line.contains(" sends "));
@@ -186,8 +187,10 @@ fn a_delay_is_told() {
 
 #[test]
 fn a_device_that_the_pipeline_does_not_message_is_not_marked() {
-    let yaml =
-        format!("{SHOP}open_channels:\n  sms: {{address: '555', opt_in: true, open: {{open_platform_name: sms}}}}\n");
+    let yaml = format!(
+        "{}open_channels:\n  sms: {{address: '555', opt_in: true, open: {{open_platform_name: sms}}}}\n",
+        SHOP.replace("{tag: vip, group: loyalty}", "vip")
+    );
     let tagged = yaml.replace("opt_in: true,", "opt_in: true, tags: [vip],");
     let line = |from: &str, to: &str| {
         let world = World::in_sync(&yaml.replace(from, to), Level::Documented);

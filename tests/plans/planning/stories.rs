@@ -11,7 +11,7 @@ segments:
 templates:
   winback: {variables: [{key: NAME, default_value: you}], push: {notification: {alert: "Hi {{NAME}}"}}}
 pipelines:
-  remind: {enabled: true, immediate_trigger: {tag_added: vip}, outcome: {push: {device_types: [ios], notification: {alert: Hello}}}}
+  remind: {enabled: true, immediate_trigger: {tag_added: {tag: vip, group: loyalty}}, outcome: {push: {device_types: [ios], notification: {alert: Hello}}}}
 scheduled_pushes:
   sale:
     schedule: {scheduled_time: 2031-01-01T10:00}

@@ -34,8 +34,7 @@ pub fn push(world: &mut World, id: &str, name: &str, time: &str, audience: &Valu
 pub fn pipeline(world: &mut World, id: &str, name: &str, enabled: bool) {
     let outcome =
         json!([{ "push": { "audience": "triggered", "device_types": "all", "notification": { "alert": "Hi" } } }]);
-    let spec =
-        json!({ "name": name, "enabled": enabled, "immediate_trigger": [{ "tag_added": "vip" }], "outcome": outcome });
+    let spec = json!({ "name": name, "enabled": enabled, "immediate_trigger": [{ "tag_added": { "tag": "vip", "group": "loyalty" } }], "outcome": outcome });
     somebodys(world, "pipelines", id, name, spec);
 }
 

@@ -1,3 +1,4 @@
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{Service, many};
@@ -68,4 +69,36 @@ async fn a_channel_has_at_most_a_thousand_tags() {
     service.refused("/api/tags/more", json!({ "ios_channels": { "add": ["a"] } }), 41301).await;
     let instead = json!({ "audience": one, "add": { "g0": ["one more"] }, "remove": { "g0": ["t0000"] } });
     service.ok(path, instead).await;
+}
+
+/// Tag groups are created in a dashboard. If they are known, the tags of another one are left out, with a warning.
+#[tokio::test]
+async fn tags_of_an_unknown_group_are_left_out_with_a_warning() {
+    let service = Service::with(&[("a", "ios")]).await;
+    let known = service.send(Method::PUT, "/local/tag-groups", Some(&json!({ "tag_groups": ["crm"] }))).await;
+    assert_eq!((known.status, known.body), (200, json!({ "tag_groups": ["crm"] })));
+    let tags = json!({ "crm": ["vip"], "crn": ["vip"], "device": ["beta"], "loyality": ["gold"] });
+    let sent = json!({ "audience": { "ios_channel": "a" }, "set": tags });
+    let answer = service.post("/api/channels/tags", sent).await;
+    let warnings =
+        ["crn", "loyality"].map(|group| format!("the tag group `{group}` does not exist; its tags were left out"));
+    assert_eq!((answer.status, &answer.body), (200, &json!({ "ok": true, "warnings": warnings })));
+    assert_eq!(service.channel("a").await["tag_groups"]["crm"], json!(["vip"]));
+    assert_eq!(service.tags("a", "crn").await, Value::Null);
+    assert_eq!(service.tags("a", "").await, json!(["beta"]));
+
+    let sent = json!({ "audience": { "named_user_id": "user-1" }, "add": { "crn": "a", "crm": "b", "x": "c" } });
+    let answer = service.post("/api/named_users/tags", sent).await;
+    assert_eq!((answer.status, &answer.body), (200, &json!({ "ok": true, "tag_warnings": "crn,x" })));
+    let user = service.get("/api/named_users/?id=user-1").await.body;
+    assert_eq!(user["named_user"]["tags"], json!({ "crm": ["b"] }));
+
+    // Without a list, every name is a tag group.
+    service.send(Method::PUT, "/local/tag-groups", Some(&json!({ "tag_groups": null }))).await;
+    service.ok("/api/channels/tags", json!({ "audience": { "ios_channel": "a" }, "add": { "crn": ["vip"] } })).await;
+    assert_eq!(service.tags("a", "crn").await, json!(["vip"]));
+    for wrong in [json!({ "tag_groups": ["ua_opt_in"] }), json!({ "tag_groups": "crm" }), json!({ "groups": [] })] {
+        let answer = service.send(Method::PUT, "/local/tag-groups", Some(&wrong)).await;
+        assert_eq!(answer.status, 400, "{wrong}: {answer:?}");
+    }
 }

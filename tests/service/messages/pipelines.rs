@@ -43,17 +43,62 @@ async fn a_tag_sets_off_a_push_to_that_device_alone() {
 async fn a_tag_that_comes_in_several_groups_at_once_sets_a_pipeline_off_once() {
     let service = Service::at(NOW).await;
     service.device("a", "ios").await;
-    created(&service, on_tag(None)).await;
-    let mut grouped = on_tag(None);
-    grouped["immediate_trigger"] = json!({ "tag_added": { "tag": "cart", "group": "shop" } });
-    grouped["outcome"]["push"]["notification"]["alert"] = "In the shop".into();
-    created(&service, grouped).await;
+    let mut pipeline = on_tag(None);
+    let in_group = |group: &str| json!({ "tag_added": { "tag": "cart", "group": group } });
+    pipeline["immediate_trigger"] = json!([in_group("shop"), in_group("app")]);
+    created(&service, pipeline).await;
     let tags = json!({ "shop": ["cart", "other"], "app": ["cart"] });
     let body = json!({ "audience": { "ios_channel": "a" }, "add": tags });
     service.post("/api/channels/tags", body).await.expect(200);
-    let mut shown = service.shown("a");
+    assert_eq!(service.shown("a"), ["Still there?"]);
+}
+
+/// A tag without a group is one of the device itself, whose group has the name `device`, in triggers as in audiences.
+#[tokio::test]
+async fn a_trigger_without_a_group_means_the_tags_of_the_device_itself() {
+    let service = Service::at(NOW).await;
+    let removed = |group: &str| json!({ "tag_removed": { "tag": "cart", "group": group } });
+    let triggers = [
+        ("plain", json!({ "tag_added": "cart" })),
+        ("device", json!({ "tag_added": { "tag": "cart", "group": "device" } })),
+        ("shop", json!({ "tag_added": { "tag": "cart", "group": "shop" } })),
+        ("plain again", json!({ "tag_removed": "cart" })),
+        ("device again", removed("device")),
+        ("shop again", removed("shop")),
+    ];
+    for (name, trigger) in &triggers {
+        let mut pipeline = on_tag(None);
+        pipeline["immediate_trigger"] = trigger.clone();
+        pipeline["outcome"]["push"]["notification"]["alert"] = (*name).into();
+        created(&service, pipeline).await;
+    }
+    let both = [["plain", "device"], ["plain again", "device again"]];
+    let grouped = [["shop"], ["shop again"]];
+    for (id, group, expected) in
+        [("a", "shop", &grouped.concat()), ("b", "device", &both.concat()), ("c", "other", &Vec::new())]
+    {
+        service.device(id, "ios").await;
+        for verb in ["add", "remove"] {
+            let body = json!({ "audience": { "ios_channel": id }, verb: { group: ["cart"] } });
+            service.post("/api/channels/tags", body).await.expect(200);
+        }
+        let mut shown = service.shown(id);
+        shown.sort();
+        let mut expected: Vec<&str> = expected.clone();
+        expected.sort_unstable();
+        assert_eq!(shown, expected, "{group}");
+    }
+    // A named user's tags reach its devices in the same way.
+    service.device("d", "ios").await;
+    let association = json!({ "channel_id": "d", "device_type": "ios", "named_user_id": "user-1" });
+    service.post("/api/named_users/associate", association).await.expect(200);
+    let body = json!({ "audience": { "named_user_id": "user-1" }, "add": { "device": ["cart"] } });
+    service.post("/api/named_users/tags", body).await.expect(200);
+    let mut shown = service.shown("d");
     shown.sort();
-    assert_eq!(shown, ["In the shop", "Still there?"]);
+    assert_eq!(shown, ["device", "plain"]);
+    let user = service.get("/api/named_users/?id=user-1").await.expect(200);
+    assert_eq!(user["named_user"]["tags"], json!({ "device": ["cart"] }));
 }
 
 #[tokio::test]

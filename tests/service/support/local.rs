@@ -78,6 +78,9 @@ pub fn rows() -> Vec<Row> {
         Row::new("POST", "/local/audience/explain", "/local/audience/explain", 200, explained)
             .body(why("$phone"))
             .unknown("/local/audience/explain", Some(why("nobody"))),
+        Row::new("GET", "/local/tag-groups", "/local/tag-groups", 200, json!({ "tag_groups": null })),
+        Row::new("PUT", "/local/tag-groups", "/local/tag-groups", 200, json!({ "tag_groups": ["crm"] }))
+            .body(json!({ "tag_groups": ["crm"] })),
         Row::new("GET", "/local/requests", "/local/requests?method=PUT", 200, some("requests", 1)),
         Row::new("DELETE", "/local/requests", "/local/requests", 204, Value::Null),
         Row::new("GET", "/local/clock", "/local/clock", 200, clock(NOW, "<any>".into())),

@@ -29,6 +29,9 @@ pub const CHANNELS: [&str; 2] = ["c-1", "c-2"];
 pub const USERS: [&str; 2] = ["u-1", "u-2"];
 const TAGS: [&str; 4] = ["red", "green", "blue", "remind"];
 
+/// The tag group of the named users' tags.
+const GROUP: &str = "g";
+
 impl Project {
     pub fn new(units: usize, dice: &mut Dice, now: i64) -> Self {
         let mut project = Self::default();
@@ -185,7 +188,7 @@ impl Project {
             "pipelines" => json!({
                 "name": name,
                 "enabled": dice.chance(700),
-                "immediate_trigger": [{ "tag_added": dice.pick(&TAGS) }],
+                "immediate_trigger": [{ "tag_added": { "tag": dice.pick(&TAGS), "group": GROUP } }],
                 "outcome": [{ "delay": 60, "push": push(json!("triggered")) }],
             }),
             "scheduled_pushes" => json!({
@@ -204,7 +207,7 @@ impl Project {
                 dice.shuffle(&mut tags);
                 tags.truncate(1 + dice.below(3));
                 tags.sort_unstable();
-                json!({ "group": "g", "named_user_id": last, "tags": tags })
+                json!({ "group": GROUP, "named_user_id": last, "tags": tags })
             }
             "tags" if key.contains('/') => json!({ "tag": "legacy", "ios_channel": last }),
             "tags" => json!({ "tag": "legacy" }),

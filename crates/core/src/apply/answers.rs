@@ -46,7 +46,15 @@ pub fn judge(
     let none = Shared::default();
     let spec = step.spec.as_ref().unwrap_or(&none);
     let push_ids = || answer.body.as_ref().map(|body| api.push_ids(body)).unwrap_or_default();
+    let left_out = || answer.body.as_ref().and_then(|body| api.left_out(body));
     match meaning {
+        // Tags of a group that does not exist are gone.
+        Meaning::Done
+            if step.verb != Verb::Delete
+                && let Some(why) = left_out() =>
+        {
+            Verdict::Not(why)
+        }
         Meaning::Done if step.verb == Verb::Create => match api.created(spec, answer) {
             Some(id) => Verdict::Done { id: Some(id), push_ids: push_ids() },
             // It exists, but its id is unknown.

@@ -57,7 +57,7 @@ pub struct Firing {
     pub until: Option<Timestamp>,
 }
 
-/// A tag whose addition or removal triggers something, in one group or in any.
+/// A tag whose addition or removal triggers something, in one group or among the tags of the device itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagTrigger {
     pub removed: bool,
@@ -86,10 +86,7 @@ impl Firing {
     /// Returns the delay of each message that a change of tags triggers.
     pub fn delays(&self, tagging: &Tagging) -> Vec<Delay> {
         let Tagging { removed, tag, group, whose } = tagging;
-        let is_it = |trigger: &TagTrigger| {
-            let within = trigger.group.is_none() || trigger.group == *group;
-            trigger.removed == *removed && trigger.tag == *tag && within
-        };
+        let is_it = |trigger: &TagTrigger| (trigger.removed, &trigger.tag, &trigger.group) == (*removed, tag, group);
         let reached = |outcome: &&FollowUp| match &whose.device {
             Some(device) => outcome.devices.is_empty() || outcome.devices.contains(device),
             None => true,

@@ -14,6 +14,7 @@ use crate::nouns::level::Level;
 use crate::nouns::many::Many;
 use crate::nouns::push::{Push, TriggeredPush};
 use crate::nouns::rate::Constraint;
+use crate::nouns::tagged::group_of;
 use crate::nouns::trigger::Trigger;
 use crate::nouns::utc_time::UtcTime;
 use crate::source::Span;
@@ -266,6 +267,7 @@ fn tag_trigger(trigger: &Value) -> Option<TagTrigger> {
         Value::String(tag) => Some(TagTrigger { removed, tag: tag.clone(), group: None }),
         Value::Object(tag) => {
             let group = tag.get("group").filter(|group| !group.is_null()).map(remote::text);
+            let group = group.filter(|group| group_of(Some(group)).is_some());
             Some(TagTrigger { removed, tag: remote::text(tag.get("tag")?), group })
         }
         _ => None,

@@ -177,6 +177,11 @@ pub trait Remote: Resource {
         Vec::new()
     }
 
+    /// Returns why a successful answer means that nothing was changed.
+    fn left_out(_answer: &Value) -> Option<String> {
+        None
+    }
+
     /// Returns the tags that someone gets or loses when one spec becomes another, is created or is deleted.
     fn taggings(_old: Option<&Shared>, _new: Option<&Shared>) -> Vec<Tagging> {
         Vec::new()
@@ -254,6 +259,7 @@ pub trait Api: Debug + Send + Sync {
     /// Returns a spec without those of its times that are gone; `None` if all are.
     fn without(&self, spec: &Value, is_gone: &dyn Fn(&Runs) -> bool) -> Option<Value>;
     fn push_ids(&self, object: &Value) -> Vec<String>;
+    fn left_out(&self, answer: &Value) -> Option<String>;
     fn taggings(&self, old: Option<&Shared>, new: Option<&Shared>) -> Vec<Tagging>;
     fn belonging(&self, old: Option<&Shared>, new: Option<&Shared>) -> Option<Belonging>;
     fn departing(&self, old: Option<&Shared>, new: Option<&Shared>) -> Option<Whose>;
@@ -378,6 +384,9 @@ impl<R: Remote> Api for Row<R> {
     }
     fn push_ids(&self, object: &Value) -> Vec<String> {
         R::push_ids(object)
+    }
+    fn left_out(&self, answer: &Value) -> Option<String> {
+        R::left_out(answer)
     }
     fn taggings(&self, old: Option<&Shared>, new: Option<&Shared>) -> Vec<Tagging> {
         R::taggings(old, new)

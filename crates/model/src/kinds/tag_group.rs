@@ -190,6 +190,18 @@ impl Remote for TagGroup {
         Some(operation(new, "set"))
     }
 
+    /// The service answers 200 and leaves out the tags of a group that it does not know.
+    fn left_out(answer: &Value) -> Option<String> {
+        let text = |warning: &Value| warning.as_str().filter(|warning| !warning.is_empty()).map(str::to_owned);
+        let groups = text(&answer["tag_warnings"]).map(|groups| format!("unknown tag group: {groups}"));
+        let warnings: Vec<String> = answer["warnings"].as_array().into_iter().flatten().filter_map(text).collect();
+        let words = groups.or_else(|| (!warnings.is_empty()).then(|| warnings.join("; ")))?;
+        Some(format!(
+            "the service left the tags out ({words}). Tag groups are created only in its dashboard: create the group there, \
+             then apply again"
+        ))
+    }
+
     /// Removes only the tags that this declaration added.
     fn delete(_: &str, old: &Value, _: Level) -> Option<Request> {
         Some(operation(old, "remove"))

@@ -7,15 +7,13 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::audience::{Selector, Tag};
+use super::tagged::DEVICE;
 use crate::codes;
 use crate::finding::Finding;
 use crate::node::{At, Decode, Node, Reader, Tree, shape};
 
 /// The largest number of tags in a condition.
 const MOST: usize = 20;
-
-/// The group of tags without a group.
-const DEVICE: &str = "device";
 
 /// Tags of which a device must have, or not have, at least one: `[{or: [{tag: {tag_name: vip}}]}]`. As a selector, it
 /// can be compared with audiences.

@@ -4,8 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// The name of the group for tags without a group.
-const DEVICE: &str = "device";
+/// The service's name for the tags of a device that are in no group.
+pub const DEVICE: &str = "device";
+
+/// Returns a tag group as written; `None` for the group `device`, which means the same as no group.
+pub fn group_of(written: Option<&str>) -> Option<&str> {
+    written.filter(|group| *group != DEVICE)
+}
 
 /// Returns every tag without a group that a spec names, in its audiences or in its triggers.
 pub fn tags(spec: &Value) -> BTreeSet<&str> {

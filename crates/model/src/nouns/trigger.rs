@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
+use super::tagged::group_of;
 use crate::codes;
 use crate::finding::Finding;
 use crate::node::{At, Decode, Fields, Node, Reader};
@@ -20,7 +21,7 @@ pub enum Trigger {
     Other(serde_json::Value),
 }
 
-/// A tag that is added or removed, in one group or in any.
+/// A tag that is added or removed, in one group or among the tags of the device itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagMove<'t> {
     pub removed: bool,
@@ -53,10 +54,7 @@ impl Trigger {
 
     /// Whether every event that triggers the other one triggers this one as well.
     pub fn covers(&self, other: &Self) -> bool {
-        let is_any_group = |(own, other): (TagMove, TagMove)| {
-            own.group.is_none() && (own.tag, own.removed) == (other.tag, other.removed)
-        };
-        self == other || self.tag().zip(other.tag()).is_some_and(is_any_group)
+        self == other || self.tag().zip(other.tag()).is_some_and(|(own, other)| own == other)
     }
 
     /// Returns the tag whose addition or removal is the trigger.
@@ -69,7 +67,11 @@ impl Trigger {
             Self::Other(value) => {
                 let gone = value.get("tag_removed")?;
                 let tag = gone.as_str().or_else(|| gone.get("tag")?.as_str())?;
-                Some(TagMove { removed: true, tag, group: gone.get("group").and_then(|group| group.as_str()) })
+                Some(TagMove {
+                    removed: true,
+                    tag,
+                    group: group_of(gone.get("group").and_then(|group| group.as_str())),
+                })
             }
         }
     }
@@ -144,7 +146,9 @@ impl Decode for Trigger {
         let inner = Fields::of(&entry.value, "a tag", reader)?;
         let (tag, group) = (inner.take("tag", reader), inner.take("group", reader));
         inner.close(&["tag", "group"], reader);
-        Some(Self::TagAdded { tag: tag?, group: group? })
+        let group: Option<Option<At<String>>> = group;
+        let group = group?.filter(|group| group_of(Some(group)).is_some());
+        Some(Self::TagAdded { tag: tag?, group })
     }
 }
 
@@ -175,7 +179,7 @@ impl JsonSchema for Trigger {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let tag = json!({ "type": "string", "minLength": 1, "description": "The tag." });
-        let group = json!({ "type": ["string", "null"], "x-names": "tag_groups", "description": "Its tag group." });
+        let group = json!({ "type": ["string", "null"], "x-names": "tag_groups", "description": "Its tag group [default: the tags of the device itself, which are in no group]." });
         json_schema!({
             "description": "The event that triggers it: the first opening of the app, or a tag that is added to a \
                 device.",

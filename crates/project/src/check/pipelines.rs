@@ -136,13 +136,11 @@ fn trigger_tag(subject: &Subject, findings: &mut Findings) {
         return;
     }
     let (on_devices, in_groups) = added(subject);
-    let anywhere: HashSet<&str> =
-        on_devices.iter().copied().chain(in_groups.values().flat_map(|tags| tags.iter().copied())).collect();
     let mut suggestions = SUGGESTIONS;
     // An empty tag has a separate code.
     for (address, tag, group) in triggers.filter(|(_, tag, _)| !tag.is_empty()) {
         let known = match group {
-            None => anywhere.contains(tag.as_str()),
+            None => on_devices.contains(tag.as_str()),
             Some(group) => {
                 is_settled(subject, group) || {
                     in_groups.get(group.as_str()).is_some_and(|tags| tags.contains(tag.as_str()))
@@ -165,10 +163,15 @@ fn trigger_tag(subject: &Subject, findings: &mut Findings) {
                 {{allow: [{}]}}`",
             codes::PL103.name
         ));
-        if let Some(left) = usize::checked_sub(suggestions, 1) {
+        let elsewhere = || in_groups.iter().find(|(_, tags)| group.is_none() && tags.contains(tag.as_str()));
+        if let Some((holder, _)) = elsewhere() {
+            finding = finding
+                .note(format!("without `group`, the trigger means a tag of the device itself, not one of `{holder}`"))
+                .help(format!("write {{tag: {}, group: {}}}", yaml_text(tag), yaml_text(holder)));
+        } else if let Some(left) = usize::checked_sub(suggestions, 1) {
             suggestions = left;
             let near = match group {
-                None => nearest(tag, &anywhere),
+                None => nearest(tag, &on_devices),
                 Some(group) => in_groups.get(group.as_str()).and_then(|tags| nearest(tag, tags)),
             };
             if let Some(near) = near {

@@ -1,15 +1,17 @@
 //! Tags in groups, for channels and named users.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pushplan_model::node::{At, shape};
 use pushplan_model::nouns::many::Many;
+use pushplan_model::nouns::tagged::group_of;
 use serde_json::json;
 
 use super::{StateChange, channels, limits};
 use crate::answer::{Answer, Refusal};
 use crate::request::{Request, RequestBody};
-use crate::state::devices::Tags;
+use crate::state::TagGroups;
+use crate::state::devices::{NO_GROUP, Tags};
 
 shape! {
     /// A change of channels' tags, as sent.
@@ -87,9 +89,21 @@ impl TagChange {
         }
     }
 
+    /// Leaves out the groups that do not exist, and returns their names.
+    fn take_unknown(&mut self, groups: &TagGroups) -> BTreeSet<String> {
+        match self {
+            Self::Set(set) => groups.take_unknown(set),
+            Self::Alter { add, remove } => {
+                let mut unknown = groups.take_unknown(add);
+                unknown.append(&mut groups.take_unknown(remove));
+                unknown
+            }
+        }
+    }
+
     /// Returns how many tags it names.
     fn count(&self) -> usize {
-        let of = |tags: &Tags| tags.values().map(std::collections::BTreeSet::len).sum::<usize>();
+        let of = |tags: &Tags| tags.values().map(BTreeSet::len).sum::<usize>();
         match self {
             Self::Alter { add, remove } => of(add) + of(remove),
             Self::Set(set) => of(set),
@@ -125,7 +139,8 @@ fn checked(key: &str, listed: Vec<(String, Vec<String>)>) -> Result<Tags, Refusa
         limits::tags_per_group(group, tags.len())?;
         tags.iter().try_for_each(|tag| limits::tag(tag))?;
     }
-    Ok(listed.into_iter().map(|(group, tags)| (group, tags.into_iter().collect())).collect())
+    let named = |group: String| group_of(Some(&group)).map_or(NO_GROUP, |group| group).to_owned();
+    Ok(listed.into_iter().map(|(group, tags)| (named(group), tags.into_iter().collect())).collect())
 }
 
 /// Removes the positions from groups and tags.
@@ -141,7 +156,7 @@ fn plain_many(sent: Option<BTreeMap<At<String>, Many<At<String>>>>) -> Listed {
 
 pub fn of_channels(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
     let sent: SentChannelTags = sent.read()?;
-    let change = TagChange::of(plain(sent.add), plain(sent.remove), plain(sent.set))?;
+    let mut change = TagChange::of(plain(sent.add), plain(sent.remove), plain(sent.set))?;
     let SentChannels { ios_channel, android_channel, amazon_channel, channel } = sent.audience;
     let lists = [(ios_channel, Some("ios")), (android_channel, Some("android")), (amazon_channel, Some("amazon"))];
     let lists = lists.into_iter().chain([(channel, None)]);
@@ -154,6 +169,7 @@ pub fn of_channels(_: &Request, sent: &RequestBody) -> Result<StateChange, Refus
     limits::at_most(limits::ITEMS, ids.len(), "channels")?;
     limits::at_most(limits::TAG_CHANGES, ids.len() * change.count(), "changes of tags")?;
     Ok(Box::new(move |app, call| {
+        let unknown = change.take_unknown(&app.tag_groups);
         let known = ids.iter().map(|(id, device_type)| channels::known(app, id, *device_type));
         let numbers = known.collect::<Result<Vec<_>, _>>()?;
         for number in &numbers {
@@ -164,13 +180,15 @@ pub fn of_channels(_: &Request, sent: &RequestBody) -> Result<StateChange, Refus
         for number in numbers {
             app.change_tags(number, call.now, |tags| change.apply(tags));
         }
-        Ok(Answer::ok(200, json!({})))
+        let warning = |group| format!("the tag group `{group}` does not exist; its tags were left out");
+        let warnings: Vec<String> = unknown.iter().map(warning).collect();
+        Ok(Answer::ok(200, if warnings.is_empty() { json!({}) } else { json!({ "warnings": warnings }) }))
     }))
 }
 
 pub(crate) fn of_named_users(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
     let sent: SentUserTags = sent.read()?;
-    let change = TagChange::of(plain_many(sent.add), plain_many(sent.remove), plain_many(sent.set))?;
+    let mut change = TagChange::of(plain_many(sent.add), plain_many(sent.remove), plain_many(sent.set))?;
     let users = sent.audience.named_user_id;
     if users.is_empty() {
         return Err(Refusal::invalid("the audience names no named user"));
@@ -179,9 +197,10 @@ pub(crate) fn of_named_users(_: &Request, sent: &RequestBody) -> Result<StateCha
     limits::at_most(limits::TAG_CHANGES, users.len() * change.count(), "changes of tags")?;
     users.iter().try_for_each(|user| limits::named_user(user))?;
     Ok(Box::new(move |app, call| {
+        let unknown: Vec<String> = change.take_unknown(&app.tag_groups).into_iter().collect();
         for user in &*users {
             app.change_user_tags(user, call.now, |tags| change.apply(tags));
         }
-        Ok(Answer::ok(200, json!({})))
+        Ok(Answer::ok(200, if unknown.is_empty() { json!({}) } else { json!({ "tag_warnings": unknown.join(",") }) }))
     }))
 }

@@ -1,12 +1,15 @@
 //! Named users: associating channels with an id, and looking them up.
 
+use std::collections::BTreeMap;
+
 use pushplan_model::node::{At, shape};
+use pushplan_model::nouns::tagged::DEVICE;
 use serde_json::{Value, json};
 
 use super::{StateChange, channels, limits, paging};
 use crate::answer::{Answer, Answered, Refusal};
 use crate::request::{Call, Request, RequestBody};
-use crate::state::devices::Numbers;
+use crate::state::devices::{NO_GROUP, Numbers};
 use crate::state::{App, NamedUser, iso};
 
 /// The largest page of a list.
@@ -97,9 +100,11 @@ fn own_line(id: &str, user: &NamedUser) -> String {
 }
 
 fn own_record(id: &str, user: &NamedUser) -> Value {
+    let named = |group: &'_ str| if group == NO_GROUP { DEVICE.to_owned() } else { group.to_owned() };
+    let tags: BTreeMap<_, _> = user.tags.iter().map(|(group, tags)| (named(group), tags)).collect();
     json!({
         "named_user_id": id,
-        "tags": user.tags,
+        "tags": tags,
         "created": iso(user.created),
         "last_modified": iso(user.last_modified),
     })

@@ -11,6 +11,7 @@ mod devices;
 mod explain;
 pub mod form;
 mod looking;
+mod tag_groups;
 
 use std::fmt;
 use std::future::Future;
@@ -104,6 +105,8 @@ pub static ROUTES: &[Route] = &[
     read("/local/devices/{id}/received", devices::received),
     ask("/local/audience", audience::count),
     ask("/local/audience/explain", audience::explain),
+    read("/local/tag-groups", tag_groups::get),
+    change("PUT", "/local/tag-groups", tag_groups::put),
     service("GET", "/local/requests", looking::requests).asking(&["since", "method"]),
     service("DELETE", "/local/requests", looking::forget_requests),
     service("GET", "/local/clock", clock::get),

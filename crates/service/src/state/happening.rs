@@ -3,6 +3,8 @@
 use pushplan_model::nouns::trigger::Trigger;
 use serde_json::Value;
 
+use super::devices::NO_GROUP;
+
 /// An event of a device.
 #[derive(Clone, Copy, Debug)]
 pub enum Happening<'h> {
@@ -19,15 +21,15 @@ impl Happening<'_> {
     /// Whether this event matches a trigger. Triggers that the contract does not describe have the same form as those
     /// that it does.
     pub fn is(self, trigger: &Trigger) -> bool {
+        let is_move = |removed: bool, tag: &str, within: &dyn Fn(&str) -> bool| {
+            trigger.tag().is_some_and(|wanted| {
+                (wanted.removed, wanted.tag) == (removed, tag) && within(wanted.group.unwrap_or(NO_GROUP))
+            })
+        };
         match (self, trigger) {
             (Self::FirstOpen, Trigger::FirstOpen) => true,
-            (Self::TagAdded(groups, tag), Trigger::TagAdded { tag: wanted, group: within }) => {
-                wanted.as_str() == tag && within.as_ref().is_none_or(|within| groups.contains(&within.as_str()))
-            }
-            (Self::TagRemoved(group, tag), Trigger::Other(trigger)) => match &trigger["tag_removed"] {
-                Value::String(wanted) => wanted == tag,
-                wanted => wanted["tag"] == tag && (wanted["group"].is_null() || wanted["group"] == group),
-            },
+            (Self::TagAdded(groups, tag), _) => is_move(false, tag, &|group| groups.contains(&group)),
+            (Self::TagRemoved(within, tag), _) => is_move(true, tag, &|group| within == group),
             (Self::Open, Trigger::Other(trigger)) => is_named(trigger, "open"),
             (Self::FirstOptIn, Trigger::Other(trigger)) => is_named(trigger, "first_opt_in"),
             _ => false,

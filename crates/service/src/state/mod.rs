@@ -20,6 +20,7 @@ mod segments;
 mod sending;
 mod sent_log;
 mod table;
+mod tag_groups;
 mod tagging;
 mod templates;
 #[cfg(test)]
@@ -47,6 +48,7 @@ use sending::PART;
 pub use sending::{Outgoing, PushType, Receipt, Sent, Traffic};
 pub use sent_log::SentLog;
 pub use table::{Journal, Table};
+pub use tag_groups::TagGroups;
 pub use templates::{Missing, Template};
 pub use webhooks::{Cursor, Delivery, Failure, Next, Webhooks};
 
@@ -70,6 +72,7 @@ pub struct App {
     pub named_users: Table<NamedUser>,
     /// Tags without a group that were created by name, each with its time. Devices may have others.
     pub legacy_tags: Table<Timestamp>,
+    pub tag_groups: TagGroups,
     pub segments: Segments,
     pub templates: Ordered<Template>,
     /// Scheduled pushes, by schedule id.
@@ -178,6 +181,7 @@ impl App {
             devices: Index::new(),
             named_users: Table::new("named_users"),
             legacy_tags: Table::new("legacy_tags"),
+            tag_groups: TagGroups::new(),
             segments: Segments::new(),
             templates: Ordered::new("templates", |_| true),
             schedules: Table::new("schedules"),
@@ -211,6 +215,7 @@ impl App {
         self.segments.table.dump(journal, &mut rows);
         self.sent.dump(journal, &mut rows);
         self.spared.dump(journal, &mut rows);
+        self.tag_groups.table.dump(journal, &mut rows);
         self.templates.dump(journal, &mut rows);
         self.webhooks.cursors.dump(journal, &mut rows);
         rows
@@ -235,6 +240,7 @@ impl App {
             "segments" => self.segments.load(row),
             "sent" => self.sent.load(row),
             "spared" => self.spared.load(row),
+            "tag_groups" => self.tag_groups.load(row),
             "templates" => self.templates.load(row),
             "webhooks" => self.webhooks.cursors.load(row),
             other => Err(anyhow!("the data has a table `{other}`, which this version does not know")),

@@ -4,6 +4,7 @@ use super::{Attribute, ChannelKey, Location, Months, SegmentRef, Selector, Tag};
 use crate::codes;
 use crate::finding::Finding;
 use crate::node::{At, Decode, Fields, MapEntry, Name, Node, Plain, Reader, Tree, yaml_text};
+use crate::nouns::tagged::group_of;
 use crate::nouns::vocabulary::{self, GROUPS, Group, Values};
 use crate::source::Span;
 use crate::text;
@@ -249,7 +250,8 @@ fn tag(head: &MapEntry, fields: &Fields, reader: &mut Reader) -> Option<Selector
             Some(word) => word,
             None => At::<String>::decode(node, reader)?,
         };
-        Some(Selector::Tag(Tag { tag, group: group.clone().flatten() }))
+        let group = group.clone().flatten().filter(|group| group_of(Some(group)).is_some());
+        Some(Selector::Tag(Tag { tag, group }))
     });
     group.and(tag)
 }
