@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::kinds::{self, Audience, Parts, Resource, Role, Segment};
 use crate::node::At;
 use crate::nouns::audience::{SegmentRef, Selector};
+use crate::nouns::daypart::HoursClock;
 use crate::nouns::vocabulary;
 use crate::source::Span;
 
@@ -159,6 +160,14 @@ async fn not_set_off(play: &Play<'_>, from: &Address) -> Result<Reasons, Failure
         notes.push(format!("it waits for the tag {}{group} to be {how}", trigger.tag));
     }
     let declared = play.world.desired.resources.get(from);
+    let is_local = declared.is_some_and(|declared| {
+        let mut parts = Parts::new(&declared.key);
+        declared.spec.parts(&mut parts);
+        parts.hours.is_some_and(|hours| hours.clock == HoursClock::Local)
+    });
+    if is_local && play.own_zone().await.is_none() {
+        notes.push("the device has no time zone, and its hours are in recipients' local time".to_owned());
+    }
     let rules = declared.map(|declared| declared.spec.rules()).unwrap_or_default();
     notes.extend(rules.iter().map(|rule| format!("it may have been kept back: {} {}", rule.label, rule.words)));
     if let Some(condition) = play.parts(from, |audience| audience.role == Role::Condition) {
@@ -175,9 +184,13 @@ async fn explain(play: &Play<'_>, audience: &Value) -> Result<Value, Failure> {
 impl Play<'_> {
     /// The time zone of the device; UTC if it has none.
     async fn clock(&self) -> TimeZone {
+        self.own_zone().await.unwrap_or(TimeZone::UTC)
+    }
+
+    async fn own_zone(&self) -> Option<TimeZone> {
         let record = self.ask("GET", &of_device(&self.device, ""), None).await.unwrap_or_default();
-        let name = record["device"]["properties"]["timezone"].as_str().unwrap_or_default();
-        TimeZone::get(vocabulary::iana(name.trim())).unwrap_or(TimeZone::UTC)
+        let name = record["device"]["properties"]["timezone"].as_str()?;
+        TimeZone::get(vocabulary::iana(name.trim())).ok()
     }
 
     /// Whether the device can be reached, and why it is in an audience or not.

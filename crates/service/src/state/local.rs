@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use pushplan_model::nouns::vocabulary::{self, NO_TIME_ZONE};
+use pushplan_model::nouns::vocabulary::NO_TIME_ZONE;
 use serde::{Deserialize, Serialize};
 
 use super::devices::{Device, nearest_zone};
@@ -27,9 +27,7 @@ impl Local {
 
     /// Whether the clock of a device shows it. A device without a zone, or with an unknown one, counts as UTC.
     pub(crate) fn is_shown_on(&self, device: &Device) -> bool {
-        let name = device.properties.timezone.as_deref().map(str::trim).unwrap_or_default();
-        let zone = TimeZone::get(vocabulary::iana(name)).unwrap_or(TimeZone::UTC);
-        self.is_shown_in(&zone)
+        self.is_shown_in(&device.zone().unwrap_or(TimeZone::UTC))
     }
 
     /// Returns the tags of the devices that may show it: those of all zones whose clocks do. Most moments have none.
