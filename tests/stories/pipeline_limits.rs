@@ -1,4 +1,4 @@
-//! Limits, cancellations, conditions and times of pipelines, from the manifest to the service and back.
+//! Hours, limits, cancellations, conditions and times of pipelines, from the manifest to the service and back.
 
 use pushplan_testing::{Folder, Project, says};
 use serde_json::{Value, json};
@@ -25,6 +25,16 @@ fn tags(number: usize) -> String {
     format!("condition: [{{or: [{}]}}]", tags.join(", "))
 }
 
+const WORK: &str = "monday, tuesday, wednesday, thursday, friday";
+
+fn daypart(days: &str, times: &str) -> String {
+    format!("{{days_of_week: [{days}], allowed_times: [{times}]}}")
+}
+
+fn scheduled(kind: &str, miss: &str, dayparts: &str) -> String {
+    format!("timing: {{schedule: {{type: {kind}, miss_behavior: {miss}, dayparts: {dayparts}}}}}")
+}
+
 fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -36,6 +46,16 @@ fn limits_reach_the_service_and_come_back() {
     let tag = |tag: Value| json!([{ "or": [{ "tag": tag }] }]);
     let is = |tag: &str| json!({ "tag": { "tag_name": tag } });
     let most = tags(20);
+    let hours = |kind: &str, miss: &str, dayparts: Value| json!({ "schedule": { "type": kind, "miss_behavior": miss, "dayparts": dayparts } });
+    let work = json!([{
+        "days_of_week": ["monday", "tuesday", "wednesday", "thursday", "friday"],
+        "allowed_times": [{ "start": "09:00:00", "end": "21:00:00" }],
+    }]);
+    let evening = json!([{ "days_of_week": ["friday"], "allowed_times": [{ "preferred": "18:00:00" }] }]);
+    let edges = json!([
+        { "days_of_week": ["monday"], "allowed_times": [{ "start": "00:00:00", "end": "00:00:01" }] },
+        { "days_of_week": ["sunday"], "allowed_times": [{ "start": "12:00:00", "end": "23:59:59" }] },
+    ]);
     for (written, wire, words) in [
         ("constraint: [{rate: {pushes: 1, days: 1}}]", rate("days", 1, 1), "at most 1 push in 1 day to one device"),
         ("constraint: {rate: {pushes: 2, days: 90}}", rate("days", 90, 2), "at most 2 pushes in 90 days to one device"),
@@ -86,6 +106,44 @@ fn limits_reach_the_service_and_come_back() {
         ),
         (&most, Value::from(true), "or tag t15 or 12 more conditions"),
         ("condition: []", Value::Null, ""),
+        (
+            &scheduled("local", "wait", &format!("[{}]", daypart(WORK, "{start: 09:00, end: '21:00'}"))),
+            hours("local", "wait", work.clone()),
+            "only Mon–Fri 09:00–21:00, recipients' local time; otherwise waits",
+        ),
+        // The same hours in other words.
+        (
+            &scheduled(
+                "local",
+                "wait",
+                &format!(
+                    "[{}, {}]",
+                    daypart("friday, Thursday", "{start: '12:00', end: '21:00'}, {start: 09:00, end: '12:00:00'}"),
+                    daypart("tuesday, monday, wednesday, monday", "{end: '21:00:00', start: '09:00:00'}"),
+                ),
+            ),
+            hours("local", "wait", work),
+            "only Mon–Fri 09:00–21:00, recipients' local time; otherwise waits",
+        ),
+        (
+            &scheduled("utc", "cancel", &format!("[{}]", daypart("friday", "{preferred: '18:00'}"))),
+            hours("utc", "cancel", evening),
+            "only Fri at 18:00, UTC; otherwise not sent",
+        ),
+        (
+            &scheduled(
+                "utc",
+                "wait",
+                &format!(
+                    "[{}, {}]",
+                    daypart("sunday", "{start: '12:00', end: '23:59:59'}"),
+                    daypart("monday", "{start: 00:00, end: 00:00:01}"),
+                ),
+            ),
+            hours("utc", "wait", edges),
+            "only Mon 00:00–00:00:01, Sun 12:00–23:59:59, UTC; otherwise waits",
+        ),
+        ("timing: {}", Value::Null, ""),
         ("activation_time: 2034-01-01T00:00:00", json!("2034-01-01T00:00:00"), "activation_time"),
         ("activation_time: 2034-01-01T09:30Z", json!("2034-01-01T09:30:00"), "2034-01-01T09:30:00"),
         ("activation_time: '2034-01-01T01:00:00+01:00'", json!("2034-01-01T00:00:00"), "2034-01-01T00:00:00"),
@@ -120,6 +178,7 @@ fn limits_reach_the_service_and_come_back() {
 #[test]
 fn wrong_values_are_reported() {
     let rate = |rate: &str| format!("constraint: [{{rate: {rate}}}]");
+    let on = |days: &str, times: &str| scheduled("local", "wait", &format!("[{}]", daypart(days, times)));
     for (field, code, said) in [
         (rate("{pushes: 0, days: 1}"), "PL106", "it is at least 1"),
         (rate("{pushes: 1, hours: 0}"), "PL106", "`hours` of a limit is 1 to 72, not 0"),
@@ -130,6 +189,50 @@ fn wrong_values_are_reported() {
         (rate("{pushes: 1}"), "PL106", "a limit needs a time"),
         (rate("{pushes: 1, hours: 1, days: 1}"), "PL106", "a limit has one time only"),
         (rate("{pushes: many, days: 1}"), "YM205", "expected a whole number"),
+        (scheduled("local", "wait", "[]"), "PL110", "a schedule without dayparts has no time to send"),
+        (on("", "{preferred: '18:00'}"), "PL110", "a daypart without days has no time to send"),
+        (on("monday", ""), "PL110", "a daypart without times has no time to send"),
+        (on("monday", "{start: 09:00, end: 09:00}"), "PL110", "the window from 09:00 to 09:00 is empty"),
+        (on("monday", "{start: '21:00', end: 08:00}"), "PL110", "the window ends at 08:00, before it starts at 21:00"),
+        (on("monday", "{start: 09:00}"), "PL110", "an allowed time has `start` and `end`, or `preferred`"),
+        (
+            on("monday", "{start: 09:00, end: '10:00', preferred: 09:30}"),
+            "PL110",
+            "an allowed time has `start` and `end`, or `preferred`",
+        ),
+        (
+            on("monday", "{start: 09:00, end: '12:00'}, {start: '11:59', end: '13:00'}"),
+            "PL110",
+            "09:00–12:00 and 11:59–13:00 overlap on monday",
+        ),
+        (on("monday", "{start: 09:00, end: '12:00'}, {preferred: '11:00'}"), "PL110", "overlap on monday"),
+        (
+            scheduled(
+                "utc",
+                "wait",
+                &format!(
+                    "[{}, {}]",
+                    daypart("monday, tuesday", "{preferred: '18:00'}"),
+                    daypart("tuesday, friday", "{preferred: '18:00'}")
+                ),
+            ),
+            "PL110",
+            "at 18:00 and at 18:00 overlap on tuesday",
+        ),
+        (on("mon", "{preferred: '18:00'}"), "YM206", "write monday"),
+        (on("mondya", "{preferred: '18:00'}"), "YM206", "did you mean monday?"),
+        (on("monday", "{preferred: 9 p.m.}"), "SC106", "write 21:00"),
+        (on("monday", "{start: 09:00, end: '24:00'}"), "SC106", "write 23:59:59"),
+        (on("monday", "{from: 09:00, end: '24:00'}"), "YM201", "unknown key `from`"),
+        (scheduled("locale", "wait", "[]"), "YM206", "did you mean \"local\"?"),
+        (scheduled("local", "send", "[]"), "YM206", "expected \"wait\" or \"cancel\""),
+        ("timing: {schedule: {type: local, dayparts: []}}".to_owned(), "YM203", "`miss_behavior` is missing"),
+        (
+            on("friday", "{preferred: '18:00'}")
+                + "\n    activation_time: 2034-01-01T00:00:00\n    deactivation_time: 2034-01-05T12:00:00",
+            "PL111",
+            "none of these hours is before Thu 5 Jan 2034 12:00 UTC in any time zone",
+        ),
         ("condition: [{or: []}]".to_owned(), "PL108", "a condition without tags never holds"),
         (tags(21), "PL108", "a condition has at most 20 tags; this one has 21"),
         (
@@ -167,6 +270,43 @@ fn a_looser_limit_is_shown_with_the_old_one() {
             "is sent more often",
         ],
     );
+}
+
+/// Friday 18:00 comes 14 hours earlier in the first time zone than in UTC, and 12 hours later in the last one.
+#[test]
+fn hours_that_come_in_one_time_zone_are_enough() {
+    for (days, is_wrong) in [("thursday", false), ("friday", false), ("saturday", true)] {
+        let times = "\n    activation_time: 2034-01-05T14:00:00\n    deactivation_time: 2034-01-06T05:00:00";
+        let hours = scheduled("local", "cancel", &format!("[{}]", daypart(days, "{preferred: '18:00'}")));
+        let ran = Folder::project(&with(&(hours + times))).run(&["validate"]);
+        assert_eq!(ran.stdout.contains("PL111"), is_wrong, "{days}\n{ran}");
+    }
+}
+
+#[test]
+fn changed_hours_are_shown_with_the_old_ones() {
+    let on = |days: &str, miss: &str| {
+        scheduled("local", miss, &format!("[{}]", daypart(days, "{start: 09:00, end: '21:00'}")))
+    };
+    let [wait, weekend, cancel, less] =
+        [on(WORK, "wait"), on("sunday", "wait"), on(WORK, "cancel"), on("monday, friday", "cancel")];
+    for (old, new, class, words) in [
+        ("", &*wait, "time", "at another time: only Mon–Fri 09:00–21:00, recipients' local time; otherwise waits"),
+        (&*wait, "", "time", "at another time: at any hour"),
+        (&*wait, &*weekend, "time", "at another time: only Sun 09:00–21:00"),
+        (&*wait, &*cancel, "fewer", "is sent less often"),
+        (&*cancel, &*less, "fewer", "is sent less often"),
+        (&*less, &*wait, "more", "is sent more often"),
+    ] {
+        let project = Project::new(&with(old));
+        let _service = project.serve();
+        project.good(&["apply", "--yes"]);
+        project.write(&with(new));
+        let shown = on_one_line(&project.good(&["plan"]).stdout);
+        says(&shown, &["hours ", words]);
+        let plan: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("a plan");
+        assert_eq!(plan["messages"][0]["class"], class, "{old} becomes {new}\n{shown}");
+    }
 }
 
 #[test]

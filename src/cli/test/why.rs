@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::kinds::{self, Audience, Parts, Resource, Role, Segment};
 use crate::node::At;
 use crate::nouns::audience::{SegmentRef, Selector};
+use crate::nouns::daypart::HoursClock;
 use crate::nouns::vocabulary;
 use crate::source::Span;
 
@@ -162,6 +163,14 @@ async fn not_set_off(play: &Play<'_>, from: &Address) -> Result<Reasons, Failure
         notes.push(format!("it waits for the tag {}{group} to be {how}", trigger.tag));
     }
     let declared = play.world.desired.resources.get(from);
+    let is_local = declared.is_some_and(|declared| {
+        let mut parts = Parts::new(&declared.key);
+        declared.spec.parts(&mut parts);
+        parts.hours.is_some_and(|hours| hours.clock == HoursClock::Local)
+    });
+    if is_local && play.zone().await.is_none() {
+        notes.push("the device has no time zone, and its hours are in recipients' local time".to_owned());
+    }
     let rules = declared.map(|declared| declared.spec.rules()).unwrap_or_default();
     notes.extend(rules.iter().map(|rule| format!("it may have been kept back: {} {}", rule.label, rule.words)));
     if let Some(condition) = play.parts(from, |audience| audience.role == Role::Condition) {
@@ -179,7 +188,7 @@ impl Play<'_> {
     /// The time zone of the device, if it has one.
     async fn zone(&self) -> Option<TimeZone> {
         let record = self.ask("GET", &of_device(&self.device, ""), None).await.unwrap_or_default();
-        let name = record["device"]["properties"]["timezone"].as_str().unwrap_or_default();
+        let name = record["device"]["properties"]["timezone"].as_str()?;
         TimeZone::get(vocabulary::iana(name.trim())).ok()
     }
 

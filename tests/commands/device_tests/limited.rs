@@ -1,4 +1,4 @@
-//! Limits, cancellations, conditions and times of pipelines decide what a device gets.
+//! Hours, limits, cancellations, conditions and times of pipelines decide what a device gets.
 
 use super::case_of;
 
@@ -6,8 +6,8 @@ fn passes(field: &str, lines: &str) {
     passes_for(field, "device: {device_type: ios}", lines);
 }
 
-fn passes_for(field: &str, device: &str, lines: &str) {
-    let manifest = format!(
+fn manifest(field: &str) -> String {
+    format!(
         "\
 tags: {{cart-left: {{}}, bought: {{}}, vip: {{}}}}
 pipelines:
@@ -17,8 +17,11 @@ pipelines:
     {field}
     outcome: {{delay: 1h, push: {{device_types: [ios], notification: {{alert: Still interested?}}}}}}
 "
-    );
-    let ran = case_of(&manifest, &format!("{device}\nsteps:\n{lines}"));
+    )
+}
+
+fn passes_for(field: &str, device: &str, lines: &str) {
+    let ran = case_of(&manifest(field), &format!("{device}\nsteps:\n{lines}"));
     assert_eq!(ran.code, 0, "{field}\n{lines}\n{ran}");
 }
 
@@ -83,5 +86,69 @@ fn a_pipeline_sends_nothing_outside_of_its_times() {
         ("deactivation_time: 2034-01-01T00:00:00", "2034-01-01T00:00", "[]"),
     ] {
         passes_for(field, &format!("at: {at}\ndevice: {{device_type: ios}}"), &leaves("0s", got));
+    }
+}
+
+/// 2033-12-30 is a Friday, and 2034-01-02 a Monday.
+#[test]
+fn the_hours_of_a_pipeline_are_those_of_the_devices_zone() {
+    let hours = |kind: &str, miss: &str, time: &str| {
+        format!(
+            "timing: {{schedule: {{type: {kind}, miss_behavior: {miss}, dayparts: [{{days_of_week: [monday, friday], \
+             allowed_times: [{time}]}}]}}}}"
+        )
+    };
+    let [window, evening] = ["{start: 09:00, end: '21:00'}", "{preferred: '18:00'}"];
+    let one = "{from: pipelines/cart}";
+    let berlin = "timezone: Europe/Berlin";
+    for (field, properties, at, lines) in [
+        // The message is due at 20:59 in Berlin, and then at 21:00.
+        (hours("local", "cancel", window), berlin, "2033-12-30T18:59", leaves("0s", one)),
+        (hours("local", "cancel", window), berlin, "2033-12-30T19:00", leaves("0s", "[]")),
+        (
+            hours("local", "wait", window),
+            berlin,
+            "2033-12-30T19:00",
+            leaves("0s", "[]")
+                + &format!(
+                    "  - {{at: 2034-01-02T07:59, expect: {{receives: []}}}}\n  - {{at: 2034-01-02T08:00, expect: {{receives: {one}}}}}\n"
+                ),
+        ),
+        (hours("utc", "cancel", window), berlin, "2033-12-30T19:30", leaves("0s", one)),
+        (hours("utc", "cancel", window), "", "2033-12-30T19:30", leaves("0s", one)),
+        (hours("local", "cancel", window), "", "2033-12-30T12:00", leaves("0s", "[]")),
+        // A preferred time is not missed by a message that is due before it.
+        (
+            hours("local", "cancel", evening),
+            berlin,
+            "2033-12-30T12:00",
+            leaves("0s", "[]") + &format!("  - {{at: 2033-12-30T17:00, expect: {{receives: {one}}}}}\n"),
+        ),
+        (
+            hours("local", "cancel", evening),
+            berlin,
+            "2033-12-30T16:01",
+            leaves("0s", "[]") + "  - {at: 2034-01-10T00:00, expect: {receives: []}}\n",
+        ),
+    ] {
+        passes_for(&field, &format!("at: {at}\ndevice: {{device_type: ios, {properties}}}"), &lines);
+    }
+}
+
+#[test]
+fn a_message_that_hours_keep_back_is_explained() {
+    let field = "timing: {schedule: {type: local, miss_behavior: wait, dayparts: [{days_of_week: [monday], \
+                 allowed_times: [{preferred: '18:00'}]}]}}";
+    let lines = leaves("0s", "{from: pipelines/cart}");
+    for (properties, words) in [
+        ("timezone: Europe/Berlin", "it is sent only at 2034-01-02T17:00"),
+        ("", "the device has no time zone, and its hours are in recipients' local time"),
+    ] {
+        let ran = case_of(
+            &manifest(field),
+            &format!("at: 2033-12-30T12:00\ndevice: {{device_type: ios, {properties}}}\nsteps:\n{lines}"),
+        );
+        assert_eq!(ran.code, 3, "{ran}");
+        assert!(ran.stdout.contains(words), "{words}\n{ran}");
     }
 }

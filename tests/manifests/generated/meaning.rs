@@ -300,7 +300,7 @@ fn trigger() -> impl Strategy<Value = Tree> {
 }
 
 /// The fields of a pipeline that the contract lacks.
-const FURTHER: [&str; 4] = ["constraint", "condition", "activation_time", "deactivation_time"];
+const FURTHER: [&str; 5] = ["timing", "constraint", "condition", "activation_time", "deactivation_time"];
 /// Further fields that it lacks, of any resource.
 const EXTENDED: [&str; 5] = ["ios", "android", "localizations", "control", "weight"];
 
@@ -325,7 +325,40 @@ impl Tree {
     }
 }
 
-fn further() -> impl Strategy<Value = [Option<Tree>; 4]> {
+/// The hours at which a pipeline may send, on some days each. Days with the same hours can share a daypart or not.
+fn hours() -> impl Strategy<Value = Tree> {
+    let days = vec!["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    let time = |hour: i64| {
+        let forms = [format!("{hour:02}:30"), format!("{hour:02}:30:00")];
+        Tree::Either(forms.map(Tree::text).into())
+    };
+    // Each two hours are one window, and the last one may be a preferred time.
+    let times = (sample::subsequence((0..24_i64).collect::<Vec<_>>(), 2..6), any::<bool>()).prop_map(
+        move |(hours, is_preferred)| {
+            let mut times: Vec<Tree> =
+                hours.chunks_exact(2).map(|pair| map([("start", time(pair[0])), ("end", time(pair[1]))])).collect();
+            if let [last] = hours.chunks_exact(2).remainder()
+                && is_preferred
+            {
+                times.push(map([("preferred", time(*last))]));
+            }
+            Tree::Set(times)
+        },
+    );
+    let kinds = (sample::select(vec!["local", "utc"]), sample::select(vec!["wait", "cancel"]));
+    (kinds, sample::subsequence(days, 1..8), times).prop_map(|((kind, miss), days, times)| {
+        let daypart = |days: &[&str]| {
+            let days = Tree::Set(days.iter().map(|day| Tree::text(*day)).collect());
+            map([("days_of_week", days), ("allowed_times", times.clone())])
+        };
+        let apart = Tree::Set(days.iter().map(|day| daypart(&[day])).collect());
+        let dayparts = Tree::Either(vec![Tree::List(vec![daypart(&days)]), apart]);
+        let schedule = map([("type", Tree::text(kind)), ("miss_behavior", Tree::text(miss)), ("dayparts", dayparts)]);
+        map([("schedule", schedule)])
+    })
+}
+
+fn further() -> impl Strategy<Value = [Option<Tree>; 5]> {
     let bare = |number: i64| Tree::Bare(number.to_string());
     let time = || {
         option::of((1_767_225_600_i64..1_830_297_600).prop_map(|second| {
@@ -348,8 +381,8 @@ fn further() -> impl Strategy<Value = [Option<Tree>; 4]> {
     });
     let condition = collection::vec(tag, 1..4).prop_map(|tags| Tree::Many(vec![map([("or", Tree::Set(tags))])]));
     let constraint = collection::vec(rate, 1..3).prop_map(Tree::Many);
-    (option::of(constraint), option::of(condition), time(), time())
-        .prop_map(|(constraint, condition, from, until)| [constraint, condition, from, until])
+    (option::of(hours()), option::of(constraint), option::of(condition), time(), time())
+        .prop_map(|(hours, constraint, condition, from, until)| [hours, constraint, condition, from, until])
 }
 
 /// A resource's own name, which may be left out where it is the key.

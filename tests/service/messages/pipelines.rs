@@ -374,4 +374,48 @@ async fn a_field_that_the_contract_lacks_is_refused_at_level_documented() {
         let refused = service.post("/api/pipelines", pipeline).await.refusal(400);
         assert!(refused.contains(&format!("unknown key `{key}`")), "{refused}");
     }
+    let mut pipeline = on_tag(None);
+    pipeline["timing"] = json!({ "schedule": office_hours("local", "wait") });
+    let refused = service.post("/api/pipelines", pipeline).await.refusal(400);
+    assert!(refused.contains("unknown key `schedule`"), "{refused}");
+}
+
+/// From 09:00 to 17:00 on Fridays.
+fn office_hours(kind: &str, miss: &str) -> Value {
+    let times = json!([{ "start": "09:00:00", "end": "17:00:00" }]);
+    let dayparts = json!([{ "days_of_week": ["friday"], "allowed_times": times }]);
+    json!({ "type": kind, "miss_behavior": miss, "dayparts": dayparts })
+}
+
+/// Each zone has its own 09:00. A device without a zone has none.
+#[tokio::test]
+async fn each_device_gets_a_message_at_the_hours_of_its_own_zone() {
+    let zones = [
+        ("tokyo", Some("Asia/Tokyo"), "2026-11-27T00:00:00Z"),
+        ("paris", Some("Europe/Paris"), "2026-11-27T08:00:00Z"),
+        ("la", Some("America/Los_Angeles"), "2026-11-27T17:00:00Z"),
+        ("none", None, ""),
+        ("wrong", Some("Europe/Atlantis"), ""),
+    ];
+    for (kind, miss) in [("local", "wait"), ("local", "cancel"), ("utc", "wait"), ("utc", "cancel")] {
+        let service = Service::at("2026-11-26T20:00:00Z").await;
+        let mut pipeline = on_tag(None);
+        pipeline["timing"] = json!({ "schedule": office_hours(kind, miss) });
+        created(&service, pipeline).await;
+        for (id, zone, _) in zones {
+            service.device_with(id, "ios", |device| device.properties.timezone = zone.map(str::to_owned)).await;
+            service.tag(id, "cart").await;
+        }
+        service.move_clock("2026-12-04T00:00:00Z").await;
+        for (id, _, at) in zones {
+            let expected = match (kind, miss) {
+                (_, "cancel") => "",
+                ("utc", _) => "2026-11-27T09:00:00Z",
+                _ => at,
+            };
+            let times: Vec<String> = service.got(id).iter().map(|receipt| receipt.time.to_string()).collect();
+            let expected: Vec<&str> = (!expected.is_empty()).then_some(expected).into_iter().collect();
+            assert_eq!(times, expected, "{kind} {miss} {id}");
+        }
+    }
 }

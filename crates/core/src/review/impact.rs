@@ -243,8 +243,13 @@ impl Review<'_> {
             trigger.0.filter(|_| was.is_some()).map(|words| after_delay(words, was_delayed)),
             trigger.1.filter(|_| is.is_some()).map(|words| after_delay(words, is_delayed)),
         );
-        let is_news = fate == MessageFate::New || reached.is_some() || is_delayed_otherwise;
-        let any_hour = self.plan.told.quiet.filter(|_| is_news && trigger.1.is_some());
+        let is_news = fate == MessageFate::New
+            || reached.is_some()
+            || is_delayed_otherwise
+            || held.is_some()
+            || triggered.is_moved;
+        let any_hour =
+            self.plan.told.quiet.filter(|quiet| is_news && trigger.1.is_some() && triggered.disturbs(*quiet));
         let devices = || Some((old.devices.get(was?)?.as_ref(), new.devices.get(is?)?.as_ref()));
         let on_devices =
             trigger.0.as_ref().and(trigger.1.as_ref()).and_then(|_| self.between_devices(change, devices()?));
@@ -253,7 +258,7 @@ impl Review<'_> {
         let quiet = self.newly_quiet(change, (was, is), variant.is_some(), audience.is_loosened);
         let [was_content, is_content] = [was.map(|at| &old.contents[at]), is.map(|at| &new.contents[at])];
         let new_hosts = self.used_hosts.new_in(self.plan, was_content, is_content);
-        let is_moved = is_delayed_otherwise || times.iter().any(is_moved);
+        let is_moved = is_delayed_otherwise || triggered.is_moved && is_both || times.iter().any(is_moved);
         let occurrences = (count_of(&times, |(was, _)| was), count_of(&times, |(_, is)| is));
         let occurrences = (fate == MessageFate::Changed).then_some(occurrences);
         let links = (!new_hosts.is_empty()).then_some(MessageClass::NewHost);

@@ -178,6 +178,8 @@ codes! {
     PL107 Error Fixed "the pipeline has fields that the target does not support"
     PL108 Error Fixed "a condition of a pipeline has no tag, or too many"
     PL109 Error Free "the pipeline becomes inactive before it becomes active"
+    PL110 Error Fixed "the hours of a pipeline cannot be kept"
+    PL111 Error Free "the hours of a pipeline never come while it is active"
     EX101 Error Free "two variants are the same"
     EX102 Error Free "a variant has no schedule and would be sent at once"
     EX103 Error Free "an experiment has fewer than 2 or more than 26 variants"

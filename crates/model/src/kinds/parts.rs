@@ -12,6 +12,7 @@ use crate::nouns::notification::Notification;
 use crate::nouns::push::{Campaigns, Push};
 use crate::nouns::rate::Rate;
 use crate::nouns::schedule::{Schedule, When};
+use crate::nouns::send_hours::SendHours;
 use crate::nouns::split::Split;
 use crate::nouns::trigger::Trigger;
 use crate::nouns::vocabulary::Group;
@@ -43,6 +44,8 @@ pub struct Parts<'r> {
     pub delays: Vec<Delay>,
     /// When it becomes active, and when it becomes inactive.
     pub active: (Option<Timestamp>, Option<Timestamp>),
+    /// The hours at which it may send.
+    pub hours: Option<&'r At<SendHours>>,
     /// How many messages a device gets at most.
     pub rates: Vec<Rate>,
     /// The events that cancel messages which wait for their delay.
@@ -167,6 +170,7 @@ impl<'r> Parts<'r> {
             triggers: vec![],
             delays: vec![],
             active: (None, None),
+            hours: None,
             rates: vec![],
             cancelled_by: vec![],
             conditions: None,

@@ -15,6 +15,7 @@ use crate::nouns::many::Many;
 use crate::nouns::push::{Push, TriggeredPush};
 use crate::nouns::rate::Constraint;
 use crate::nouns::tagged::group_of;
+use crate::nouns::timing::Timing;
 use crate::nouns::trigger::Trigger;
 use crate::nouns::utc_time::UtcTime;
 use crate::source::Span;
@@ -32,9 +33,8 @@ shape! {
         immediate_trigger: Many<At<Trigger>, 1>,
         /// The push, and its delay.
         outcome: Many<PipelineOutcome, 1>,
-        /// An alternative to `outcome.delay` that the live service also accepts. The published API does not describe it.
-        #[serde(skip)]
-        timing: Option<Timing>,
+        /// The hours at which it may send. Needs `api = "extended"`.
+        timing: Timing,
         /// How many of its messages one device gets at most. Messages beyond a limit are not sent. Needs
         /// `api = "extended"`.
         constraint: Option<Many<At<Constraint>>>,
@@ -68,48 +68,31 @@ shape! {
     }
 }
 
-shape! {
-    /// An alternative to `outcome.delay`.
-    pub struct Timing as "{delay: {seconds: ...}}" {
-        /// The time from the trigger to the push.
-        delay: TimingDelay,
-    }
-}
-
-shape! {
-    /// A delay in seconds.
-    pub struct TimingDelay as "a number of seconds" {
-        /// The length of the delay.
-        seconds: At<Delay>,
-    }
-}
-
 impl Resource for Pipeline {
     const KEY: &'static str = "pipelines";
     const NOUN: &'static str = "pipeline";
     const PURPOSE: &'static str = "A message that is sent when a tag is added or the app is first opened.";
     const ONE_OR_MANY: &'static [&'static str] = &["immediate_trigger", "outcome", "cancellation_trigger"];
-    const RULES: &'static [&'static str] = &["constraint", "cancellation_trigger", "condition"];
+    const RULES: &'static [&'static str] = &["timing", "constraint", "cancellation_trigger", "condition"];
 
     fn settle(&mut self, key: &At<String>) {
         self.name.get_or_insert_with(|| key.clone());
         self.constraint = self.constraint.take().filter(|limits| !limits.is_empty());
         self.cancellation_trigger = self.cancellation_trigger.take().filter(|triggers| !triggers.is_empty());
-        if let Some(timing) = self.timing.take() {
-            let delay = &timing.delay.seconds;
+        if let Some(delay) = self.timing.delay.take() {
             for outcome in &mut self.outcome.0 {
                 outcome.delay.get_or_insert_with(|| delay.clone());
             }
-            // A timing with another delay is kept, so that it can be reported.
-            self.timing = Some(timing).filter(|timing| {
-                self.outcome.iter().any(|outcome| outcome.delay.as_ref() != Some(&timing.delay.seconds))
-            });
+            // A different delay is kept, so that it can be reported.
+            let is_other = self.outcome.iter().any(|outcome| outcome.delay.as_ref() != Some(&delay));
+            self.timing.delay = is_other.then_some(delay);
         }
     }
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         parts.triggers.extend(self.immediate_trigger.iter().map(|trigger| &trigger.value));
         parts.active = self.active();
+        parts.hours = self.timing.schedule.as_ref();
         parts.conditions = Some(&self.rest);
         parts.rates = self.constraint.iter().flatten().map(|limit| limit.rate.value).collect();
         parts.cancelled_by = self.cancellation_trigger.iter().flatten().map(|trigger| &trigger.value).collect();
@@ -134,6 +117,11 @@ impl Resource for Pipeline {
             self.cancellation_trigger.iter().flatten().map(|trigger| trigger.happens()).collect();
         // Their order has no meaning.
         events.sort_unstable();
+        let hours = self.timing.schedule.as_ref().map(|hours| SendRule {
+            field: "timing",
+            label: "hours",
+            words: hours.to_string(),
+        });
         let limit = (!limits.is_empty()).then(|| SendRule {
             field: "constraint",
             label: "limit",
@@ -144,7 +132,7 @@ impl Resource for Pipeline {
             label: "cancelled",
             words: format!("when {}, before it is sent", text::any_of(&events)),
         });
-        limit.into_iter().chain(cancelled).collect()
+        hours.into_iter().chain(limit).chain(cancelled).collect()
     }
 }
 
@@ -156,6 +144,7 @@ impl Pipeline {
         let condition = self.condition.as_ref().map(|condition| condition.0.span);
         let time = |time: &Option<At<UtcTime>>| time.as_ref().map(|time| time.span);
         let found = [
+            ("timing", self.timing.schedule.as_ref().map(|hours| hours.span)),
             ("constraint", constraint),
             ("cancellation_trigger", cancelled),
             ("condition", condition),

@@ -9,6 +9,15 @@ macro_rules! __words {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ::serde::Serialize, ::serde::Deserialize)]
         pub enum $name { $($(#[doc = $variant_doc])* #[serde(rename = $word)] $variant,)* }
 
+        impl $name {
+            /// Returns it as it is written.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)*
+                }
+            }
+        }
+
         impl $crate::node::Decode for $name {
             const WHAT: &'static str = $what;
 

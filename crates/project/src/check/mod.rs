@@ -8,6 +8,7 @@ mod circles;
 mod content;
 mod experiments;
 pub mod fix;
+mod hours;
 mod identities;
 mod lifecycle;
 mod messages;
@@ -102,6 +103,7 @@ pub(crate) static CHECKS: &[Check] = &[
     pipelines::TIMING,
     pipelines::LEVEL,
     pipelines::WINDOW,
+    hours::NEVER,
     pipelines::TRIGGER_TAG,
     pipelines::CIRCLE,
     pipelines::SAME_TRIGGER,

@@ -72,8 +72,7 @@ pub(crate) const TIMING: Check = Check { codes: &[&codes::YM201], run: CheckScop
 
 fn timing(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(pipeline) = of_kind::<Pipeline>(&*one.declared.spec) else { return };
-    let Some(timing) = &pipeline.timing else { return };
-    let other = &timing.delay.seconds;
+    let Some(other) = &pipeline.timing.delay else { return };
     let delays = pipeline.outcome.iter().filter_map(|outcome| outcome.delay.as_ref());
     for delay in delays.filter(|delay| *delay != other) {
         findings.push(
@@ -84,7 +83,7 @@ fn timing(_: &Subject, one: &Dissected, findings: &mut Findings) {
             )
             .label("which of the two?")
             .related(other.span, "the other")
-            .help("remove `timing`: the API documents only `delay` in the outcome"),
+            .help("remove `timing.delay`: the API documents only `delay` in the outcome"),
         );
     }
 }

@@ -104,7 +104,8 @@ struct Accepted {
 impl Accepted {
     /// Returns the first key that the contract lacks, and that the level extended has.
     fn further(&self) -> Option<&'static str> {
-        FURTHER.into_iter().find(|key| self.pipeline.get(key).is_some())
+        let hours = self.meaning.timing.schedule.as_ref().map(|_| "timing.schedule");
+        hours.or(FURTHER.into_iter().find(|key| self.pipeline.get(key).is_some()))
     }
 }
 
@@ -135,7 +136,7 @@ fn read(body: &Body, node: &Node, path: &str) -> Result<Accepted, Refusal> {
             return Err(Refusal::invalid_at(&format!("{place}.delay"), "a delay cannot be negative"));
         }
     }
-    if sent.timing.as_ref().is_some_and(|timing| timing.delay.seconds.value.0 < 0) {
+    if sent.timing.delay.as_ref().is_some_and(|delay| delay.value.0 < 0) {
         return Err(Refusal::invalid_at(&format!("{path}timing.delay.seconds"), "a delay cannot be negative"));
     }
     Ok(Accepted { pipeline: node.to_json(), meaning: sent })

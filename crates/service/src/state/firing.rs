@@ -1,8 +1,10 @@
 //! Carries out what becomes due.
 
-use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{Selector, Tag};
+use pushplan_model::nouns::daypart::HoursClock;
 use pushplan_model::nouns::device::DeviceTypes;
 use pushplan_model::nouns::push::Push;
 use pushplan_model::nouns::vocabulary::TIME_ZONE;
@@ -16,13 +18,25 @@ use super::sending::{Outgoing, PushType};
 use super::{App, Due};
 use crate::request::understood;
 
+/// The time by which the real clock may be late without a message missing the hours of its pipeline.
+const HARDLY_LATE: SignedDuration = SignedDuration::from_mins(1);
+
 impl App {
-    /// Carries out a due entry. It was removed from the queue in the same transaction, so it is done once.
-    pub(super) fn fire(&mut self, what: &Due, now: Timestamp) {
+    /// Carries out an entry that was due at a time. It was removed from the queue in the same transaction, so it is done
+    /// once.
+    pub(super) fn fire(&mut self, what: &Due, due: Timestamp, now: Timestamp) {
         match what {
             Due::Schedule { id, time, local } => self.fire_schedule(id, *time, *local, now),
             Due::Variant { experiment, variant, local } => self.fire_variant(experiment, *variant, *local, now),
-            Due::Firing { pipeline, outcome, device } => self.fire_outcome(pipeline, *outcome, device, now),
+            Due::Firing { pipeline, outcome, device } => {
+                // A message that is hardly late is still sent at its allowed time.
+                let due = if now.duration_since(due) < HARDLY_LATE { due } else { now };
+                match self.hours_from(pipeline, device, due) {
+                    Some(at) if at > due => self.due.put(&mut self.journal, at, what.clone()),
+                    Some(_) => self.fire_outcome(pipeline, *outcome, device, now),
+                    None => {}
+                }
+            }
             Due::Spared { experiment, push_id, devices } => {
                 let numbers: Vec<u32> = devices.iter().filter_map(|id| self.devices.by_id(id)).collect();
                 self.spare(experiment, push_id, &numbers, now);
@@ -87,6 +101,16 @@ impl App {
         self.spare(id, &push_id, &spared, now);
         self.send_as(&push_id, &out, to, now);
         self.experiments.change(&mut self.journal, id, |kept| kept.started.get_or_insert(now).to_owned());
+    }
+
+    /// Returns when a message of a pipeline to a device that is due at a time may be sent; `None` if never. A device
+    /// without a time zone has no local time.
+    fn hours_from(&self, pipeline: &str, device: &str, due: Timestamp) -> Option<Timestamp> {
+        let Some(hours) = &self.pipelines.meaning.get(pipeline)?.timing.schedule else { return Some(due) };
+        match hours.clock {
+            HoursClock::Utc => hours.next_in(&TimeZone::UTC, due),
+            HoursClock::Local => hours.next_in(&self.devices.get(device)?.zone()?, due),
+        }
     }
 
     /// Sends to the one device, if the pipeline still exists and is active.

@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use pushplan_model::nouns::vocabulary;
 use serde::{Deserialize, Serialize};
 
 use super::devices::{Device, nearest_zone};
@@ -27,8 +26,7 @@ impl Local {
 
     /// Whether the clock of a device shows it. A device without a zone, or with an unknown one, has no local time.
     pub(crate) fn is_shown_on(&self, device: &Device) -> bool {
-        let name = device.properties.timezone.as_deref().map(str::trim).unwrap_or_default();
-        TimeZone::get(vocabulary::iana(name)).is_ok_and(|zone| self.is_shown_in(&zone))
+        device.zone().is_some_and(|zone| self.is_shown_in(&zone))
     }
 
     /// Returns the tags of the devices that may show it: those of all zones whose clocks do. Most moments have none.

@@ -150,7 +150,7 @@ impl State {
                 && let Some((at, what)) = app.due.take(&mut app.journal, until)
             {
                 let before = app.receipts.len();
-                app.fire(&what, if at_its_time { at } else { until });
+                app.fire(&what, at, if at_its_time { at } else { until });
                 left = left.saturating_sub((app.receipts.len() - before).max(1));
             }
         }

@@ -9,6 +9,7 @@ use pushplan_model::nouns::delay::Delay;
 use pushplan_model::nouns::many::Many;
 use pushplan_model::nouns::push::Push;
 use pushplan_model::nouns::rate::Constraint;
+use pushplan_model::nouns::timing::Timing;
 use pushplan_model::nouns::trigger::Trigger;
 use pushplan_model::nouns::utc_time::UtcTime;
 use serde::{Deserialize, Serialize};
@@ -33,8 +34,8 @@ shape! {
         immediate_trigger: Many<At<Trigger>>,
         /// The messages.
         outcome: Many<SentOutcome>,
-        /// Another place for the delay.
-        timing: Option<SentTiming>,
+        /// Another place for the delay, and the hours.
+        timing: Timing,
         /// When it becomes active.
         activation_time: Option<At<UtcTime>>,
         /// When it becomes inactive.
@@ -56,22 +57,6 @@ shape! {
         delay: Option<At<Delay>>,
         /// The push.
         push: At<Push>,
-    }
-}
-
-shape! {
-    /// Another place for the delay.
-    pub struct SentTiming as "{delay: {seconds: ...}}" {
-        /// The delay.
-        delay: SentSeconds,
-    }
-}
-
-shape! {
-    /// A delay.
-    pub struct SentSeconds as "a number of seconds" {
-        /// In seconds.
-        seconds: At<Delay>,
     }
 }
 
@@ -122,7 +107,7 @@ impl SentPipeline {
 
     /// Returns the time between the trigger and an outcome, in seconds.
     pub fn delay(&self, outcome: &SentOutcome) -> i64 {
-        let given = outcome.delay.as_ref().or_else(|| self.timing.as_ref().map(|timing| &timing.delay.seconds));
+        let given = outcome.delay.as_ref().or(self.timing.delay.as_ref());
         given.map_or(0, |delay| delay.value.0).max(0)
     }
 }

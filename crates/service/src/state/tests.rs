@@ -263,8 +263,8 @@ fn a_push_to_many_devices_is_sent_in_parts_and_each_device_receives_it_once() {
     assert_eq!((app.receipts.len(), app.due.iter().count()), (PART, 2));
     while let Some((at, what)) = app.due.take(&mut app.journal, now()) {
         // A part that is carried out a second time, after a crash, sends nothing.
-        app.fire(&what, at);
-        app.fire(&what, at);
+        app.fire(&what, at, at);
+        app.fire(&what, at, at);
     }
     assert_eq!(app.receipts.len(), 2 * PART + 1);
     let sent = app.sent.get(&push_id).expect("a push");
@@ -285,8 +285,8 @@ fn a_large_control_group_is_recorded_in_parts_and_each_device_once() {
     app.spare("experiment", "push", &all, now());
     assert_eq!((app.spared.len(), app.due.iter().count()), (PART, 2));
     while let Some((at, what)) = app.due.take(&mut app.journal, now()) {
-        app.fire(&what, at);
-        app.fire(&what, at);
+        app.fire(&what, at, at);
+        app.fire(&what, at, at);
     }
     assert_eq!(app.spared.len(), 2 * PART + 1);
     assert_eq!(events(&app).into_iter().filter(|event| event.starts_with("CONTROL ")).count(), 2 * PART + 1);

@@ -7,6 +7,8 @@ use pushplan_project::timing::words;
 use super::sides::LOCALIZATIONS;
 use super::{FieldChange, MessageChange, MessageFate};
 
+/// The field with the hours of a triggered message.
+const HOURS: &str = "timing";
 /// The number of characters of a text in a sentence.
 const TEXT: usize = 60;
 /// The number of characters of the description of a device.
@@ -104,6 +106,12 @@ impl MessageChange {
         let (is, delay) = self.trigger.1.as_deref()?.rsplit_once(", ")?;
         let (before, delay) = (before.strip_suffix(" later")?, delay.strip_suffix(" later")?);
         (was == is && before != delay).then_some((is, before, delay))
+    }
+
+    /// Its hours, if they change: `only Mon–Fri 09:00–21:00, recipients' local time; otherwise waits`.
+    pub(super) fn new_hours(&self) -> Option<String> {
+        let hours = self.text.fields.iter().find(|field| field.path == HOURS)?;
+        Some(hours.new.clone().unwrap_or_else(|| "at any hour".to_owned()))
     }
 
     /// Its trigger: `when the tag a is added to a device, no longer when the tag b is added to a device`. A delay is

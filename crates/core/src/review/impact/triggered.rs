@@ -7,8 +7,11 @@ use pushplan_model::audience::{self, Audience, Relation};
 use pushplan_model::kinds::{self, Parts, Role, Spec};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::Selector;
+use pushplan_model::nouns::daypart::{HoursClock, MissBehavior};
 use pushplan_model::nouns::device::DeviceTypes;
+use pushplan_model::nouns::quiet::Quiet;
 use pushplan_model::nouns::rate::Rate;
+use pushplan_model::nouns::send_hours::SendHours;
 use pushplan_model::nouns::trigger::Trigger;
 use pushplan_model::source::Span;
 use pushplan_project::timing::words;
@@ -27,9 +30,13 @@ pub(super) struct Triggered {
     pub words: (Option<String>, Option<String>),
     /// The effect on the number of triggering events: more, fewer or different.
     pub reach: Option<MessageClass>,
-    /// The effect of its limits and cancellations on the number of messages: more, fewer or different.
+    /// The effect of its hours, limits and cancellations on the number of messages: more, fewer or different.
     pub held: Option<MessageClass>,
-    /// Changed limits and cancellations.
+    /// Whether its hours move messages to other times.
+    pub is_moved: bool,
+    /// Its hours after the change.
+    pub hours: Option<SendHours>,
+    /// Changed hours, limits and cancellations.
     pub rules: Vec<FieldChange>,
     /// Changed conditions other than these.
     pub conditions: Vec<FieldChange>,
@@ -39,6 +46,7 @@ pub(super) struct Triggered {
 struct TriggeredSide {
     triggers: Vec<Trigger>,
     active: (Option<Timestamp>, Option<Timestamp>),
+    hours: Option<SendHours>,
     rates: Vec<Rate>,
     cancelled_by: Vec<Trigger>,
     conditions: Value,
@@ -53,11 +61,17 @@ impl TriggeredSide {
         other.triggers.iter().all(is_covered) && from(self) <= from(other) && is_open
     }
 
-    /// Whether its limits and cancellations let through every message that those of another side let through.
+    /// Whether its hours, limits and cancellations let through every message that those of another side let through.
     fn allows(&self, other: &Self) -> bool {
         let is_implied = |rate: &Rate| other.rates.iter().any(|other| rate.covers(*other));
         let is_cancelled = |trigger: &Trigger| other.cancelled_by.iter().any(|other| other.covers(trigger));
-        self.rates.iter().all(is_implied) && self.cancelled_by.iter().all(is_cancelled)
+        let is_in_time = self.hours.as_ref().is_none_or(|hours| hours.lets_through(other.hours.as_ref()));
+        is_in_time && self.rates.iter().all(is_implied) && self.cancelled_by.iter().all(is_cancelled)
+    }
+
+    /// Whether each message of it is sent, if only later.
+    fn waits(&self) -> bool {
+        self.hours.as_ref().is_none_or(|hours| hours.miss == MissBehavior::Wait)
     }
 
     /// `, from Tue 1 Jan 2030 00:00 UTC until Wed 1 Jan 2031 00:00 UTC`
@@ -71,14 +85,20 @@ impl TriggeredSide {
     }
 }
 
+impl Triggered {
+    /// Whether its messages can be sent in quiet hours after the change.
+    pub fn disturbs(&self, quiet: Quiet) -> bool {
+        self.hours.as_ref().is_none_or(|hours| hours.clock == HoursClock::Utc || !hours.avoids(quiet))
+    }
+}
+
 impl Review<'_> {
     pub(super) fn triggered(&self, change: &Change) -> Triggered {
         let words = self.both_set_off(change);
-        if words.0.is_none() || words.1.is_none() {
-            return Triggered { words, ..Triggered::default() };
-        }
-        let sides = self.triggered_side(change, Side::Before).zip(self.triggered_side(change, Side::After));
-        let Some((old, new)) = sides else { return Triggered { words, ..Triggered::default() } };
+        let new = words.1.as_ref().and_then(|_| self.triggered_side(change, Side::After));
+        let hours = new.as_ref().and_then(|new| new.hours.clone());
+        let old = words.0.as_ref().and_then(|_| self.triggered_side(change, Side::Before));
+        let Some((old, new)) = old.zip(new) else { return Triggered { words, hours, ..Triggered::default() } };
         let now = self.plan.made;
         let reach = effect(new.covers(&old, now), old.covers(&new, now));
         let held = effect(new.allows(&old), old.allows(&new));
@@ -95,7 +115,8 @@ impl Review<'_> {
         conditions.retain(|field| !(ACTIVE.contains(&field.path.as_str()) && old.active != new.active));
         let changed = self.rules(change).into_iter().filter(|rule| rule.old != rule.new);
         let rules = changed.map(|rule| FieldChange { path: rule.field.to_owned(), old: rule.old, new: rule.new });
-        Triggered { words, reach, held, rules: rules.collect(), conditions }
+        let is_moved = old.hours != new.hours && old.waits() && new.waits();
+        Triggered { words, reach, held, is_moved, hours, rules: rules.collect(), conditions }
     }
 
     fn triggered_side(&self, change: &Change, side: Side) -> Option<TriggeredSide> {
@@ -106,6 +127,7 @@ impl Review<'_> {
             TriggeredSide {
                 triggers: parts.triggers.iter().map(|trigger| (*trigger).clone()).collect(),
                 active: parts.active,
+                hours: parts.hours.map(|hours| hours.value.clone()),
                 rates: parts.rates.clone(),
                 cancelled_by: parts.cancelled_by.iter().map(|trigger| (*trigger).clone()).collect(),
                 conditions: serde_json::to_value(parts.conditions).unwrap_or_default(),

@@ -295,7 +295,8 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
             }
             let moved = || only(messages).and_then(MessageChange::new_time);
             let trigger = || only(messages).and_then(MessageChange::new_trigger);
-            let when = moved().or_else(trigger).or_else(|| shift(messages));
+            let hours = || only(messages).and_then(MessageChange::new_hours);
+            let when = moved().or_else(trigger).or_else(hours).or_else(|| shift(messages));
             let when = when.map(|words| format!(": {words}")).unwrap_or_default();
             format!("{subject} {} sent at another time{when}{by_hand}", verb("is", "are"))
         }

@@ -12,6 +12,8 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use pushplan_model::nouns::vocabulary;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -122,6 +124,12 @@ impl Device {
     pub fn at(&self, time: Timestamp) -> Past {
         let today = Past { until: Timestamp::MAX, installed: self.installed, opt_in: self.opt_in };
         self.past.iter().find(|past| past.until > time).copied().unwrap_or(today)
+    }
+
+    /// Returns its time zone; `None` if it reported none that exists.
+    pub(crate) fn zone(&self) -> Option<TimeZone> {
+        let name = self.properties.timezone.as_deref()?.trim();
+        TimeZone::get(vocabulary::iana(name)).ok()
     }
 
     /// Whether a notification can reach it.
