@@ -1,12 +1,15 @@
 //! The hours of a week at which a pipeline may send.
 
+mod daypart;
+
 use std::fmt;
 
+use daypart::DayOfWeek;
+pub use daypart::{HoursClock, MissBehavior};
 use jiff::Timestamp;
 use jiff::civil::{DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
 
-use super::daypart::{DayOfWeek, HoursClock, MissBehavior};
 use super::quiet::Quiet;
 use super::schedule::When;
 use super::time_of_day::{LAST, TimeOfDay};
