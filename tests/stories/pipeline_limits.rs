@@ -122,7 +122,7 @@ fn limits_reach_the_service_and_come_back() {
         (
             "condition: [{or: [{tag: {tag_name: b}}, {tag: {tag_name: c}}]}, {or: [{tag: {tag_name: a, negated: true}}]}, \
              {or: [{tag: {tag_name: c}}, {tag: {tag_name: b}}]}]",
-            json!([{ "or": [is("b"), is("c")] }, { "or": [{ "tag": { "tag_name": "a", "negated": true } }] }]),
+            json!([{ "or": [{ "tag": { "tag_name": "a", "negated": true } }] }, { "or": [is("b"), is("c")] }]),
             "who",
         ),
         (&most, Value::from(true), "or tag t15 or 12 more conditions"),
