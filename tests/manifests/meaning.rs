@@ -5,7 +5,10 @@ use serde_json::Value;
 
 fn findings(manifest: &str) -> Vec<Value> {
     let folder = Folder::project(manifest);
-    folder.write("pushplan.toml", "[targets.local]\nquiet_hours = { from = \"21:00\", to = \"08:00\" }\n");
+    // Pipelines of these manifests send at any hour.
+    let checks = "[checks]\nPL112 = \"off\"\n";
+    let target = "[targets.local]\nquiet_hours = { from = \"21:00\", to = \"08:00\" }\n";
+    folder.write("pushplan.toml", format!("{checks}{target}"));
     let ran = folder.run(&["validate", "--format", "json", "--now", "2026-11-15T12:00Z"]);
     let report: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{manifest}: {ran:?}"));
     report["findings"].as_array().expect("findings").clone()

@@ -110,6 +110,7 @@ fn the_text_tells_day_by_day_what_goes_out() {
             "in recipients' local time, from Wed 2 Dec 19:00 UTC to Thu 3",
             "When triggered",
             "pipelines/remind-later  1 hour after the tag remind-me is added",
+            "! can be sent in quiet hours (21:00 to 08:00)",
             "5 scheduled messages, 4 marked with !; 1 triggered; 1 send time has passed.",
         ],
     );
@@ -393,4 +394,58 @@ fn only_what_a_tap_can_set_off_follows_a_message() {
     assert!(when(3).ends_with(", until Wed 18 Nov 2026 00:00 UTC"), "{whenever}");
     let later = folder.run(&["calendar", "--now", "2026-11-19T09:00Z"]);
     assert!(!later.stdout.contains("pipelines/over"), "{later}");
+}
+
+#[test]
+fn hours_and_limits_of_pipelines_are_in_the_calendar() {
+    let folder = shop(
+        "\
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2026-11-27T14:00}
+    push:
+      audience: all
+      device_types: [ios]
+      notification: {alert: Sale, actions: {add_tag: remind-me}}
+pipelines:
+  remind:
+    enabled: true
+    immediate_trigger: {tag_added: remind-me}
+    timing:
+      schedule:
+        type: utc
+        miss_behavior: wait
+        dayparts: [{days_of_week: [monday], allowed_times: [{start: '12:00', end: '13:00'}]}]
+    constraint: [{rate: {pushes: 1, days: 7}}]
+    outcome: {push: {device_types: [ios], notification: {alert: Still interested?}}}
+  daily:
+    enabled: true
+    immediate_trigger: first_open
+    timing:
+      schedule:
+        type: local
+        miss_behavior: cancel
+        dayparts: [{days_of_week: [monday], allowed_times: [{preferred: '18:00'}]}]
+    outcome: {push: {device_types: [ios], notification: {alert: Hello}}}
+",
+    );
+    let shown = calendar(&folder, &[]);
+    assert_lines(
+        &shown,
+        &[
+            "pipelines/remind follows at once, from Mon 30 Nov 12:00 on",
+            "pipelines/daily  at once when the app is opened for the first time",
+            "hours only Mon at 18:00, recipients' local time; otherwise not sent",
+            "pipelines/remind  at once when the tag remind-me is added to a device",
+            "hours only Mon 12:00–13:00, UTC; otherwise waits",
+            "limit at most 1 push in 7 days to one device",
+            "! can be sent in quiet hours (21:00 to 08:00)",
+        ],
+    );
+    assert_eq!(shown.matches("can be sent in quiet hours").count(), 1, "{shown}");
+    let whenever = &json(&folder, &[])["whenever"];
+    assert_eq!((&whenever[0]["quiet"], &whenever[1]["quiet"]), (&false.into(), &true.into()));
+    assert_eq!(whenever[1]["rules"][1], "limit at most 1 push in 7 days to one device");
+    let markdown = calendar(&folder, &["--format", "markdown"]);
+    assert!(markdown.contains("only Mon at 18:00"), "{markdown}");
 }

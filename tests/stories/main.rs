@@ -44,6 +44,7 @@ mod past;
 mod pasted;
 mod people;
 mod pipeline_limits;
+mod pipeline_quiet;
 mod proof;
 mod reach;
 mod reconcile;

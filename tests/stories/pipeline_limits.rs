@@ -35,6 +35,10 @@ fn scheduled(kind: &str, miss: &str, dayparts: &str) -> String {
     format!("timing: {{schedule: {{type: {kind}, miss_behavior: {miss}, dayparts: {dayparts}}}}}")
 }
 
+fn inactive(event: &str, equals: i64, days: i64) -> String {
+    format!("historical_trigger: {{event: {event}, equals: {equals}, days: {days}}}")
+}
+
 fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -79,6 +83,17 @@ fn limits_reach_the_service_and_come_back() {
             json!([{ "rate": { "pushes": 1, "hours": 24 } }, { "rate": { "pushes": 3, "days": 7 } }]),
             "at most 1 push in 24 hours to one device and at most 3 pushes in 7 days to one device",
         ),
+        (
+            "historical_trigger: {event: open, equals: 0, days: 1}",
+            json!({ "event": "open", "equals": 0, "days": 1 }),
+            "when the app is not opened for 1 day or the tag cart-left is added to a device",
+        ),
+        (
+            "historical_trigger: [{event: open, equals: 0, days: 90}, {event: open, equals: 0, days: 30}]",
+            json!([{ "event": "open", "equals": 0, "days": 90 }, { "event": "open", "equals": 0, "days": 30 }]),
+            "the app is not opened for 30 days, the app is not opened for 90 days or the tag",
+        ),
+        ("historical_trigger: []", Value::Null, ""),
         ("constraint: []", Value::Null, ""),
         ("cancellation_trigger: []", Value::Null, ""),
         (
@@ -104,6 +119,12 @@ fn limits_reach_the_service_and_come_back() {
             json!([{ "or": [is("a"), is("b")] }]),
             "who tag a or tag b",
         ),
+        (
+            "condition: [{or: [{tag: {tag_name: b}}, {tag: {tag_name: c}}]}, {or: [{tag: {tag_name: a, negated: true}}]}, \
+             {or: [{tag: {tag_name: c}}, {tag: {tag_name: b}}]}]",
+            json!([{ "or": [{ "tag": { "tag_name": "a", "negated": true } }] }, { "or": [is("b"), is("c")] }]),
+            "who",
+        ),
         (&most, Value::from(true), "or tag t15 or 12 more conditions"),
         ("condition: []", Value::Null, ""),
         (
@@ -111,7 +132,7 @@ fn limits_reach_the_service_and_come_back() {
             hours("local", "wait", work.clone()),
             "only Mon–Fri 09:00–21:00, recipients' local time; otherwise waits",
         ),
-        // The same hours in other words.
+        // Other words for these hours.
         (
             &scheduled(
                 "local",
@@ -233,12 +254,22 @@ fn wrong_values_are_reported() {
             "PL111",
             "none of these hours is before Thu 5 Jan 2034 12:00 UTC in any time zone",
         ),
+        (inactive("open", 1, 30), "PL113", "`equals` of a historical trigger is 0, not 1"),
+        (inactive("open", 0, 0), "PL113", "`days` of a historical trigger is 1 to 90, not 0"),
+        (inactive("open", 0, 91), "PL113", "`days` of a historical trigger is 1 to 90, not 91"),
+        (inactive("opened", 0, 30), "YM206", "did you mean \"open\"?"),
+        ("historical_trigger: {event: open, equals: 0}".to_owned(), "YM203", "`days` is missing"),
         ("condition: [{or: []}]".to_owned(), "PL108", "a condition without tags never holds"),
-        (tags(21), "PL108", "a condition has at most 20 tags; this one has 21"),
+        (tags(21), "PL108", "a condition has at most 20 tags, in all of its sets"),
         (
-            "condition: [{or: [{tag: {tag_name: a}}]}, {or: [{tag: {tag_name: b}}]}]".to_owned(),
+            tags(20).replace("}]}]", "}]}, {or: [{tag: {tag_name: b}}]}]"),
             "PL108",
-            "a condition has one `or`",
+            "a condition has at most 20 tags, in all of its sets",
+        ),
+        (
+            "condition: [{or: [{tag: {tag_name: a}}]}, {or: []}]".to_owned(),
+            "PL108",
+            "a condition without tags never holds",
         ),
         ("condition: [{or: [{tag: {name: a}}]}]".to_owned(), "YM201", "unknown key `name`"),
         ("activation_time: soon".to_owned(), "SC106", "`soon` is not a time"),
@@ -314,12 +345,16 @@ fn a_condition_is_compared_like_an_audience() {
     let vip = "condition: [{or: [{tag: {tag_name: vip}}]}]";
     let either = "condition: [{or: [{tag: {tag_name: vip}}, {tag: {tag_name: buyer}}]}]";
     let not_vip = "condition: [{or: [{tag: {tag_name: vip, negated: true}}]}]";
+    let both = "condition: [{or: [{tag: {tag_name: buyer}}]}, {or: [{tag: {tag_name: vip}}]}]";
     for (old, new, class, words) in [
         ("", vip, "fewer", "leaves, for example"),
         (vip, "", "more", "joins, for example"),
         (vip, either, "more", "joins, for example"),
         (either, vip, "fewer", "leaves, for example"),
         (vip, not_vip, "different", "joins, for example"),
+        (vip, both, "fewer", "leaves, for example"),
+        (both, vip, "more", "joins, for example"),
+        (both, either, "more", "joins, for example"),
     ] {
         let project = Project::new(&with(old));
         let _service = project.serve();
@@ -340,4 +375,30 @@ fn the_status_of_a_pipeline_is_no_drift() {
     assert_eq!(service.get("/api/pipelines")["pipelines"][0]["status"], "pending");
     says(&project.good(&["drift"]).stdout, &["No drift"]);
     says(&project.good(&["plan"]).stdout, &["No changes."]);
+}
+
+/// A pipeline whose only trigger is inactivity.
+#[test]
+fn inactivity_can_be_the_only_trigger() {
+    let only =
+        |days: i64| with(&inactive("open", 0, days)).replace("    immediate_trigger: {tag_added: cart-left}\n", "");
+    let project = Project::new(&only(30));
+    let service = project.serve();
+    let shown = project.good(&["plan"]).stdout;
+    says(&on_one_line(&shown), &["when the app is not opened for 30 days, 1 hour later"]);
+    project.good(&["apply", "--yes"]);
+    let pipeline = &service.get("/api/pipelines")["pipelines"][0];
+    assert_eq!((&pipeline["immediate_trigger"], &pipeline["historical_trigger"]["days"]), (&Value::Null, &json!(30)));
+    says(&project.good(&["plan"]).stdout, &["No changes."]);
+    for (days, class) in [(14, "more"), (60, "fewer")] {
+        project.write(&only(days));
+        let shown = on_one_line(&project.good(&["plan"]).stdout);
+        says(&shown, &[&format!("the app is not opened for {days} days"), "the app is not opened for 30 days"]);
+        let plan: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("a plan");
+        assert_eq!(plan["messages"][0]["class"], class, "{shown}");
+    }
+    let none = with("").replace("    immediate_trigger: {tag_added: cart-left}\n", "");
+    let ran = Folder::project(&none).run(&["validate"]);
+    assert_eq!(ran.code, 3, "{ran}");
+    says(&ran.stdout, &["error[YM203]", "`immediate_trigger` is missing", "or `historical_trigger`"]);
 }

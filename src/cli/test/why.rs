@@ -11,10 +11,10 @@ use crate::audience;
 use crate::cases::{CaseLine, ExpectedMessage, Why};
 use crate::engine::stage::{Receipt, of_device};
 use crate::failure::Failure;
-use crate::kinds::{self, Audience, Parts, Resource, Role, Segment};
+use crate::kinds::{self, Audience, Parts, Resource, Role, Segment, Trigger};
 use crate::node::At;
 use crate::nouns::audience::{SegmentRef, Selector};
-use crate::nouns::daypart::HoursClock;
+use crate::nouns::send_hours::HoursClock;
 use crate::nouns::vocabulary;
 use crate::source::Span;
 
@@ -163,11 +163,14 @@ async fn not_set_off(play: &Play<'_>, from: &Address) -> Result<Reasons, Failure
         notes.push(format!("it waits for the tag {}{group} to be {how}", trigger.tag));
     }
     let declared = play.world.desired.resources.get(from);
-    let is_local = declared.is_some_and(|declared| {
+    let mut is_local = false;
+    if let Some(declared) = declared {
         let mut parts = Parts::new(&declared.key);
         declared.spec.parts(&mut parts);
-        parts.hours.is_some_and(|hours| hours.clock == HoursClock::Local)
-    });
+        let inactivity = parts.triggers.iter().filter(|trigger| matches!(trigger, Trigger::Inactive { .. }));
+        notes.extend(inactivity.map(|trigger| format!("it waits until {}", trigger.happens())));
+        is_local = parts.hours.is_some_and(|hours| hours.clock == HoursClock::Local);
+    }
     if is_local && play.zone().await.is_none() {
         notes.push("the device has no time zone, and its hours are in recipients' local time".to_owned());
     }

@@ -142,6 +142,10 @@ pub struct Whenever {
     from: Option<String>,
     /// The end.
     until: Option<String>,
+    /// Its hours, limits and cancellations, in words.
+    rules: Vec<String>,
+    /// Whether it can be sent in quiet hours.
+    quiet: bool,
     message: Option<String>,
 }
 
@@ -237,6 +241,8 @@ fn whenever(view: &CalendarView, standing: &Standing) -> Whenever {
         delay_seconds: standing.delay_seconds,
         from: standing.from.map(|from| from.to_string()),
         until: standing.until.map(|until| until.to_string()),
+        rules: super::rules(standing),
+        quiet: standing.quiet,
         message: standing.message.clone(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{CalendarView, follow, message, name, who};
+use super::{CalendarView, follow, message, name, rules, who};
 use crate::nouns::schedule::When;
 use crate::render::escape::markdown::text as escaped;
 use crate::timing::calendar::CalendarEntry;
@@ -24,7 +24,9 @@ pub fn markdown(view: &CalendarView) -> String {
         out.push_str("| Trigger | What | Message |\n|---|---|---|\n");
         for standing in &calendar.standing {
             let message = said(standing.message.as_ref());
-            line(&mut out, &[standing.when.clone(), standing.address.to_string(), message]);
+            let further = rules(standing).into_iter().chain(view.disturbs(standing).map(|quiet| format!("! {quiet}")));
+            let when: Vec<String> = std::iter::once(standing.when.clone()).chain(further).collect();
+            line(&mut out, &[when.join(" · "), standing.address.to_string(), message]);
         }
         out.push('\n');
     }

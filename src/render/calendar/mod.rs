@@ -14,7 +14,7 @@ use jiff::civil::DateTime;
 
 use crate::source::{Sources, Span};
 use crate::text::{all_of, count, short};
-use crate::timing::calendar::{Calendar, CalendarEntry};
+use crate::timing::calendar::{Calendar, CalendarEntry, Standing};
 use crate::timing::follows::Follow;
 use crate::timing::words;
 
@@ -80,6 +80,12 @@ impl CalendarView<'_> {
         told
     }
 
+    /// The quiet hours, if a triggered message can be sent in them.
+    fn disturbs(&self, standing: &Standing) -> Option<String> {
+        let quiet = self.calendar.quiet.filter(|_| standing.quiet)?;
+        Some(format!("can be sent in quiet hours ({quiet})"))
+    }
+
     /// The number of pairs that were not compared.
     fn uncompared(&self) -> Option<String> {
         let number = self.calendar.collisions.uncompared;
@@ -98,6 +104,11 @@ fn name(entry: &CalendarEntry) -> String {
         (None, Some(number)) => format!("{} ({number})", entry.address),
         (None, None) => entry.address.to_string(),
     }
+}
+
+/// The hours, limits and cancellations of a triggered message: `limit at most 1 push in 1 day to one device`.
+fn rules(standing: &Standing) -> Vec<String> {
+    standing.rules.iter().map(|rule| format!("{} {}", rule.label, rule.words)).collect()
 }
 
 /// The audience and the device types.

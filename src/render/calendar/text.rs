@@ -1,6 +1,6 @@
 //! The calendar for a terminal: day by day.
 
-use super::{CalendarView, follow, is_marked, message, name, who};
+use super::{CalendarView, follow, is_marked, message, name, rules, who};
 use crate::nouns::schedule::When;
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::timing::calendar::CalendarEntry;
@@ -29,6 +29,11 @@ pub fn text(view: &CalendarView, style: Style) -> String {
             let words = words.and(&format!("  {}", standing.when));
             let row = Row::new("", words);
             let row = message(standing.message.as_ref()).into_iter().fold(row, |row, text| row.line(Words::new(&text)));
+            let row = rules(standing).into_iter().fold(row, |row, rule| row.line(Words::new(&rule)));
+            let row = view
+                .disturbs(standing)
+                .into_iter()
+                .fold(row, |row, quiet| row.line(Words::after("! ", Paint::Asks).and(&quiet)));
             layout::rows(&mut out, &[row], 2, style);
         }
     }

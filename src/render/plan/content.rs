@@ -70,7 +70,8 @@ pub(super) fn is_told(change: &Change, path: &str) -> bool {
     let api = kinds::api(&change.address);
     let within = |at: &&str| beneath(path, at).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
     let is_time = path.ends_with("scheduled_time") || path.ends_with("schedule");
-    let sets_off = path == "immediate_trigger" || path.starts_with("immediate_trigger.");
+    let is_trigger = |key| beneath(path, key).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+    let sets_off = ["immediate_trigger", "historical_trigger"].into_iter().any(is_trigger);
     let is_rule = kinds::of(&change.address)
         .rules
         .iter()

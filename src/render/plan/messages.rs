@@ -387,7 +387,7 @@ fn times(message: &MessageChange, side: impl Fn(&(Option<Times>, Option<Times>))
 
 fn quiet(group: &MessageGroup) -> Option<String> {
     if let Some(quiet) = group.first.any_hour {
-        return Some(format!("at any hour, also in quiet hours ({quiet})"));
+        return Some(format!("also in quiet hours ({quiet})"));
     }
     let clocks = group.quiet();
     let (first, more) = clocks.split_first()?;

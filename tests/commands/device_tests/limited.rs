@@ -9,7 +9,7 @@ fn passes(field: &str, lines: &str) {
 fn manifest(field: &str) -> String {
     format!(
         "\
-tags: {{cart-left: {{}}, bought: {{}}, vip: {{}}}}
+tags: {{cart-left: {{}}, bought: {{}}, vip: {{}}, gold: {{}}}}
 pipelines:
   cart:
     enabled: true
@@ -68,6 +68,10 @@ fn a_condition_must_hold_when_the_message_is_due() {
     for (field, device, got) in [(vip, plain, "[]"), (vip, tagged, one), (not_vip, plain, one), (not_vip, tagged, "[]")]
     {
         passes_for(field, device, &leaves("0s", got));
+    }
+    let both = "condition: [{or: [{tag: {tag_name: vip}}, {tag: {tag_name: gold}}]}, {or: [{tag: {tag_name: bought, negated: true}}]}]";
+    for (tags, got) in [("", "[]"), ("vip", one), ("gold", one), ("bought", "[]"), ("gold, bought", "[]")] {
+        passes_for(both, &format!("device: {{device_type: ios, tags: [{tags}]}}"), &leaves("0s", got));
     }
     let later = "  - {add_tags: cart-left}\n  - {after: 30m, add_tags: vip}\n";
     passes(vip, &format!("{later}  - {{after: 1h, expect: {{receives: {one}}}}}\n"));
@@ -148,7 +152,26 @@ fn a_message_that_hours_keep_back_is_explained() {
             &manifest(field),
             &format!("at: 2033-12-30T12:00\ndevice: {{device_type: ios, {properties}}}\nsteps:\n{lines}"),
         );
-        assert_eq!(ran.code, 3, "{ran}");
+        assert_eq!(ran.code, 1, "{ran}");
         assert!(ran.stdout.contains(words), "{words}\n{ran}");
     }
+}
+
+#[test]
+fn an_app_that_is_not_opened_triggers_a_message_once() {
+    let one = "{from: pipelines/cart}";
+    let field = "historical_trigger: {event: open, equals: 0, days: 3}";
+    passes(
+        field,
+        &format!(
+            "  - {{open: true}}\n  - {{after: 2d, open: true}}\n  - {{after: 3d, expect: {{receives: []}}}}\n  \
+             - {{after: 1h, expect: {{receives: {one}}}}}\n  - {{after: 30d, expect: {{receives: []}}}}\n  \
+             - {{open: true}}\n  - {{after: 73h, expect: {{receives: {one}}}}}\n"
+        ),
+    );
+    let ran = case_of(
+        &manifest(field),
+        &format!("device: {{device_type: ios}}\nsteps:\n  - {{after: 1h, expect: {{receives: {one}}}}}\n"),
+    );
+    assert!(ran.code == 1 && ran.stdout.contains("it waits until the app is not opened for 3 days"), "{ran}");
 }

@@ -7,6 +7,8 @@ use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use proptest::{collection, option, sample};
 
+use super::further::{FURTHER, further};
+
 /// One resource.
 #[derive(Clone)]
 pub struct Meant {
@@ -63,12 +65,12 @@ impl Tree {
     }
 }
 
-fn map<const N: usize>(fields: [(&str, Tree); N]) -> Tree {
+pub(super) fn map<const N: usize>(fields: [(&str, Tree); N]) -> Tree {
     Tree::Map(fields.map(|(key, value)| Field::new(key, value)).into())
 }
 
 /// Adds what is there to a map.
-fn with(tree: Tree, more: impl IntoIterator<Item = (&'static str, Option<Tree>)>) -> Tree {
+pub(super) fn with(tree: Tree, more: impl IntoIterator<Item = (&'static str, Option<Tree>)>) -> Tree {
     let Tree::Map(mut fields) = tree else { panic!("not a map") };
     fields.extend(more.into_iter().filter_map(|(key, value)| Some(Field::new(key, value?))));
     Tree::Map(fields)
@@ -79,7 +81,7 @@ fn text() -> impl Strategy<Value = Tree> {
         .prop_map(Tree::Text)
 }
 
-fn word() -> impl Strategy<Value = String> {
+pub(super) fn word() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z][a-z0-9-]{0,8}[a-z0-9]",
         sample::select(vec!["true", "no", "6.10", "null", "1e3", "~", "on"]).prop_map(str::to_owned)
@@ -299,8 +301,6 @@ fn trigger() -> impl Strategy<Value = Tree> {
     ]
 }
 
-/// The fields of a pipeline that the contract lacks.
-const FURTHER: [&str; 5] = ["timing", "constraint", "condition", "activation_time", "deactivation_time"];
 /// Further fields that it lacks, of any resource.
 const EXTENDED: [&str; 5] = ["ios", "android", "localizations", "control", "weight"];
 
@@ -323,66 +323,6 @@ impl Tree {
             }
         }
     }
-}
-
-/// The hours at which a pipeline may send, on some days each. Days with the same hours can share a daypart or not.
-fn hours() -> impl Strategy<Value = Tree> {
-    let days = vec!["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-    let time = |hour: i64| {
-        let forms = [format!("{hour:02}:30"), format!("{hour:02}:30:00")];
-        Tree::Either(forms.map(Tree::text).into())
-    };
-    // Each two hours are one window, and the last one may be a preferred time.
-    let times = (sample::subsequence((0..24_i64).collect::<Vec<_>>(), 2..6), any::<bool>()).prop_map(
-        move |(hours, is_preferred)| {
-            let mut times: Vec<Tree> =
-                hours.chunks_exact(2).map(|pair| map([("start", time(pair[0])), ("end", time(pair[1]))])).collect();
-            if let [last] = hours.chunks_exact(2).remainder()
-                && is_preferred
-            {
-                times.push(map([("preferred", time(*last))]));
-            }
-            Tree::Set(times)
-        },
-    );
-    let kinds = (sample::select(vec!["local", "utc"]), sample::select(vec!["wait", "cancel"]));
-    (kinds, sample::subsequence(days, 1..8), times).prop_map(|((kind, miss), days, times)| {
-        let daypart = |days: &[&str]| {
-            let days = Tree::Set(days.iter().map(|day| Tree::text(*day)).collect());
-            map([("days_of_week", days), ("allowed_times", times.clone())])
-        };
-        let apart = Tree::Set(days.iter().map(|day| daypart(&[day])).collect());
-        let dayparts = Tree::Either(vec![Tree::List(vec![daypart(&days)]), apart]);
-        let schedule = map([("type", Tree::text(kind)), ("miss_behavior", Tree::text(miss)), ("dayparts", dayparts)]);
-        map([("schedule", schedule)])
-    })
-}
-
-fn further() -> impl Strategy<Value = [Option<Tree>; 5]> {
-    let bare = |number: i64| Tree::Bare(number.to_string());
-    let time = || {
-        option::of((1_767_225_600_i64..1_830_297_600).prop_map(|second| {
-            let at = Timestamp::from_second(second).expect("a time");
-            let forms = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"];
-            Tree::Either(forms.map(|form| Tree::text(at.strftime(form).to_string())).into())
-        }))
-    };
-    let period = prop_oneof![
-        (1..73_i64).prop_map(|number| ("hours", number)),
-        (1..91_i64).prop_map(|number| ("days", number)),
-        Just(("lifetimes", 1)),
-    ];
-    let rate = (1..100_i64, period)
-        .prop_map(move |(pushes, (key, number))| map([("rate", map([("pushes", bare(pushes)), (key, bare(number))]))]));
-    let tag = (word(), any::<bool>(), any::<bool>()).prop_map(|(tag, is_grouped, is_negated)| {
-        let group = is_grouped.then(|| Tree::text("device"));
-        let negated = is_negated.then(|| Tree::Bare("true".to_owned()));
-        map([("tag", with(map([("tag_name", Tree::Text(tag))]), [("group", group), ("negated", negated)]))])
-    });
-    let condition = collection::vec(tag, 1..4).prop_map(|tags| Tree::Many(vec![map([("or", Tree::Set(tags))])]));
-    let constraint = collection::vec(rate, 1..3).prop_map(Tree::Many);
-    (option::of(hours()), option::of(constraint), option::of(condition), time(), time())
-        .prop_map(|(hours, constraint, condition, from, until)| [hours, constraint, condition, from, until])
 }
 
 /// A resource's own name, which may be left out where it is the key.

@@ -2,6 +2,7 @@
 
 mod experiments;
 mod harness;
+mod inactivity;
 mod pipelines;
 mod push;
 mod restart;

@@ -363,6 +363,7 @@ async fn the_status_of_a_pipeline_follows_its_times() {
 async fn a_field_that_the_contract_lacks_is_refused_at_level_documented() {
     let service = Service::documented(NOW).await;
     for (key, value) in [
+        ("historical_trigger", json!({ "event": "open", "equals": 0, "days": 30 })),
         ("constraint", json!([{ "rate": { "pushes": 1, "days": 1 } }])),
         ("cancellation_trigger", json!({ "tag_added": "bought" })),
         ("condition", json!([{ "or": [{ "tag": { "tag_name": "vip" } }] }])),

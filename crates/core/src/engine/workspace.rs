@@ -86,8 +86,8 @@ pub struct Workspace {
 }
 
 /// Warnings that plans show in other words: past times, quiet hours, messages close together, and texts that are cut.
-const SHOWN_OTHERWISE: [&str; 5] =
-    [codes::SC101.name, codes::SC104.name, codes::SC108.name, codes::MS106.name, codes::MS107.name];
+const SHOWN_OTHERWISE: [&str; 6] =
+    [codes::SC101.name, codes::SC104.name, codes::SC108.name, codes::PL112.name, codes::MS106.name, codes::MS107.name];
 
 /// The plans in which single devices are replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -71,9 +71,10 @@ pub struct MessageChange {
     pub held: Option<MessageClass>,
     /// The events that trigger it, before and after.
     pub trigger: (Option<String>, Option<String>),
-    /// The times in zones where it is newly sent in quiet hours: `Sydney 01:00 Sat`.
+    /// The times in zones where it is newly sent in quiet hours: `Sydney 01:00 Sat`. For a triggered message, the quiet
+    /// hours.
     pub quiet: Vec<String>,
-    /// The quiet hours that do not apply to it, because an event can send it at any hour, if that is new.
+    /// The quiet hours in which an event can send it, if the event, the delay or the hours are new.
     pub any_hour: Option<Quiet>,
     /// Hosts that it links to or loads from and that no message used before.
     pub new_hosts: Vec<NewHost>,
@@ -248,14 +249,14 @@ impl Review<'_> {
             || is_delayed_otherwise
             || held.is_some()
             || triggered.is_moved;
-        let any_hour =
-            self.plan.told.quiet.filter(|quiet| is_news && trigger.1.is_some() && triggered.disturbs(*quiet));
+        let any_hour = self.plan.told.quiet.filter(|_| is_news && trigger.1.is_some() && triggered.disturbs.1);
         let devices = || Some((old.devices.get(was?)?.as_ref(), new.devices.get(is?)?.as_ref()));
         let on_devices =
             trigger.0.as_ref().and(trigger.1.as_ref()).and_then(|_| self.between_devices(change, devices()?));
         let mut audience = self.audience_change(change, fate);
         audience.relation = on_devices.or(audience.relation);
-        let quiet = self.newly_quiet(change, (was, is), variant.is_some(), audience.is_loosened);
+        let mut quiet = self.newly_quiet(change, (was, is), variant.is_some(), audience.is_loosened);
+        quiet.extend(any_hour.filter(|_| was.is_none() || !triggered.disturbs.0).map(|quiet| quiet.to_string()));
         let [was_content, is_content] = [was.map(|at| &old.contents[at]), is.map(|at| &new.contents[at])];
         let new_hosts = self.used_hosts.new_in(self.plan, was_content, is_content);
         let is_moved = is_delayed_otherwise || triggered.is_moved && is_both || times.iter().any(is_moved);

@@ -175,7 +175,9 @@ impl Review<'_> {
     pub fn both_set_off(&self, change: &Change) -> (Option<String>, Option<String>) {
         let new = self.set_off(change, Side::After);
         let (was, is) = (before(change), after(change));
-        let is_same = |was: &Value, is: &Value| was["immediate_trigger"] == is["immediate_trigger"];
+        let is_same = |was: &Value, is: &Value| {
+            ["immediate_trigger", "historical_trigger"].iter().all(|trigger| was[trigger] == is[trigger])
+        };
         let is_same = new.is_some() && was.zip(is).is_some_and(|(was, is)| is_same(was, is));
         (if is_same { new.clone() } else { self.set_off(change, Side::Before) }, new)
     }

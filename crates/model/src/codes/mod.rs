@@ -180,6 +180,8 @@ codes! {
     PL109 Error Free "the pipeline becomes inactive before it becomes active"
     PL110 Error Fixed "the hours of a pipeline cannot be kept"
     PL111 Error Free "the hours of a pipeline never come while it is active"
+    PL112 Warning Free "the pipeline can send in quiet hours"
+    PL113 Error Fixed "a historical trigger of a pipeline is outside its range"
     EX101 Error Free "two variants are the same"
     EX102 Error Free "a variant has no schedule and would be sent at once"
     EX103 Error Free "an experiment has fewer than 2 or more than 26 variants"

@@ -10,13 +10,14 @@ use crate::nouns::clock;
 use crate::nouns::condition::TagCondition;
 use crate::nouns::delay::Delay;
 use crate::nouns::device::DeviceType;
+use crate::nouns::inactivity::Inactivity;
 use crate::nouns::level::Level;
 use crate::nouns::many::Many;
 use crate::nouns::push::{Push, TriggeredPush};
 use crate::nouns::rate::Constraint;
 use crate::nouns::tagged::group_of;
 use crate::nouns::timing::Timing;
-use crate::nouns::trigger::Trigger;
+use crate::nouns::trigger::{ImmediateTriggers, Trigger};
 use crate::nouns::utc_time::UtcTime;
 use crate::source::Span;
 use crate::text;
@@ -29,8 +30,10 @@ shape! {
         /// Whether it is active.
         enabled: bool,
         /// The event that triggers it: the first opening of the app, or a tag that is added to a device. The service may
-        /// accept other events, which pushplan sends unchanged.
-        immediate_trigger: Many<At<Trigger>, 1>,
+        /// accept other events, which pushplan sends unchanged. Required without `historical_trigger`.
+        immediate_trigger: ImmediateTriggers,
+        /// Inactivity that triggers it: the app is not opened for so many days. Needs `api = "extended"`.
+        historical_trigger: Option<Many<At<Inactivity>>>,
         /// The push, and its delay.
         outcome: Many<PipelineOutcome, 1>,
         /// The hours at which it may send. Needs `api = "extended"`.
@@ -40,8 +43,8 @@ shape! {
         constraint: Option<Many<At<Constraint>>>,
         /// The events that cancel messages which wait for their delay. Needs `api = "extended"`.
         cancellation_trigger: Option<Many<At<Trigger>>>,
-        /// Tags of which a device must have, or not have, at least one when the message is due. Otherwise it is not
-        /// sent. Needs `api = "extended"`.
+        /// Sets of tags. Of each set, a device must have, or not have, at least one when the message is due. Otherwise
+        /// it is not sent. Needs `api = "extended"`.
         condition: Option<TagCondition>,
         /// When it becomes active, in UTC, such as 2026-12-01T09:00:00 [default: at once]. Events before this time do not trigger it. Needs
         /// `api = "extended"`.
@@ -72,12 +75,13 @@ impl Resource for Pipeline {
     const KEY: &'static str = "pipelines";
     const NOUN: &'static str = "pipeline";
     const PURPOSE: &'static str = "A message that is sent when a tag is added or the app is first opened.";
-    const ONE_OR_MANY: &'static [&'static str] = &["immediate_trigger", "outcome", "cancellation_trigger"];
+    const ONE_OR_MANY: &'static [&'static str] = &["immediate_trigger", "historical_trigger", "outcome", "cancellation_trigger"];
     const RULES: &'static [&'static str] = &["timing", "constraint", "cancellation_trigger", "condition"];
 
     fn settle(&mut self, key: &At<String>) {
         self.name.get_or_insert_with(|| key.clone());
         self.constraint = self.constraint.take().filter(|limits| !limits.is_empty());
+        self.historical_trigger = self.historical_trigger.take().filter(|triggers| !triggers.is_empty());
         self.cancellation_trigger = self.cancellation_trigger.take().filter(|triggers| !triggers.is_empty());
         if let Some(delay) = self.timing.delay.take() {
             for outcome in &mut self.outcome.0 {
@@ -91,6 +95,7 @@ impl Resource for Pipeline {
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         parts.triggers.extend(self.immediate_trigger.iter().map(|trigger| &trigger.value));
+        parts.triggers.extend(self.historical_trigger.iter().flatten().map(|inactivity| &inactivity.value.0));
         parts.active = self.active();
         parts.hours = self.timing.schedule.as_ref();
         parts.conditions = Some(&self.rest);
@@ -143,7 +148,9 @@ impl Pipeline {
         let cancelled = self.cancellation_trigger.iter().flatten().next().map(|first| first.span);
         let condition = self.condition.as_ref().map(|condition| condition.0.span);
         let time = |time: &Option<At<UtcTime>>| time.as_ref().map(|time| time.span);
+        let inactivity = self.historical_trigger.iter().flatten().next().map(|first| first.span);
         let found = [
+            ("historical_trigger", inactivity),
             ("timing", self.timing.schedule.as_ref().map(|hours| hours.span)),
             ("constraint", constraint),
             ("cancellation_trigger", cancelled),

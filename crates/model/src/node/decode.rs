@@ -19,6 +19,9 @@ pub trait Decode: Sized {
     /// The keys of a map of this type, or of the maps in a list of it. Empty if keys are free or there are none.
     const FIELDS: &'static [&'static str] = &[];
 
+    /// Whether a map usually has such a value although it is not required. A part of its key then means this key.
+    const IS_USUAL: bool = false;
+
     /// Decodes a node. Every problem is reported to the reader, and `None` means that there was one.
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self>;
 
@@ -263,10 +266,13 @@ impl<'n> Fields<'n> {
         self.known.contains(&name) && self.unknown(self.known, false).any(stands_in)
     }
 
-    /// Returns the required keys that the map lacks.
+    /// Returns the required and usual keys that the map lacks.
     fn missing(&self) -> Vec<&'static str> {
         let fields = (self.below)().into_iter();
-        fields.filter(|field| field.required && self.entry(field.name).is_none()).map(|field| field.name).collect()
+        fields
+            .filter(|field| (field.required || field.is_usual) && self.entry(field.name).is_none())
+            .map(|field| field.name)
+            .collect()
     }
 
     pub fn entry(&self, name: &str) -> Option<&'n MapEntry> {

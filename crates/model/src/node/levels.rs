@@ -14,12 +14,13 @@ pub struct Below {
     pub name: &'static str,
     pub what: &'static str,
     pub required: bool,
+    pub is_usual: bool,
     pub keys: &'static [&'static str],
 }
 
 impl Below {
     pub fn of<T: Decode>(name: &'static str) -> Self {
-        Self { name, what: T::WHAT, required: T::absent().is_none(), keys: T::FIELDS }
+        Self { name, what: T::WHAT, required: T::absent().is_none(), is_usual: T::IS_USUAL, keys: T::FIELDS }
     }
 
     /// Where its keys belong.

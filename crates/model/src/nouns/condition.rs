@@ -12,11 +12,11 @@ use crate::codes;
 use crate::finding::Finding;
 use crate::node::{At, Decode, Node, Reader, Tree, shape};
 
-/// The largest number of tags in a condition.
+/// The largest number of tags in a condition, in all of its sets.
 const MOST: usize = 20;
 
-/// Tags of which a device must have, or not have, at least one: `[{or: [{tag: {tag_name: vip}}]}]`. As a selector, it
-/// can be compared with audiences.
+/// Sets of tags. Of each set, a device must have, or not have, at least one: `[{or: [{tag: {tag_name: vip}}]}]`. As a
+/// selector, it can be compared with audiences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TagCondition(pub At<Selector>);
 
@@ -69,6 +69,13 @@ impl ConditionItem {
     }
 }
 
+/// Sorts members, whose order and repetitions have no meaning.
+fn unordered(mut members: Vec<At<Selector>>) -> Vec<At<Selector>> {
+    members.sort_by_cached_key(|member| serde_json::to_string(&member.value).unwrap_or_default());
+    members.dedup();
+    members
+}
+
 impl Decode for TagCondition {
     const WHAT: &'static str = "a list such as [{or: [{tag: {tag_name: vip}}]}]";
     const FIELDS: &'static [&'static str] = ConditionSet::FIELDS;
@@ -78,29 +85,36 @@ impl Decode for TagCondition {
             Tree::List(_) => Vec::<At<ConditionSet>>::decode(node, reader)?,
             _ => vec![At::<ConditionSet>::decode(node, reader)?],
         };
-        if let Some(second) = sets.get(1) {
-            let finding = Finding::new(&codes::PL108, second.span, "a condition has one `or`");
-            reader.report(finding.within("or", 0).label("a second one").help("write all tags in one `or`"));
-            return None;
+        let mut tags = 0;
+        let mut read = Vec::new();
+        for set in sets {
+            let items = set.value.or;
+            if items.is_empty() {
+                let finding = Finding::new(&codes::PL108, set.span, "a condition without tags never holds");
+                reader.report(finding.within("or", 0).label("no tag").help("add a tag, or remove this `or`"));
+                return None;
+            }
+            let before = tags;
+            tags += items.len();
+            if let Some(one) = items.get(MOST - before) {
+                let message = format!("a condition has at most {MOST} tags, in all of its sets");
+                reader
+                    .report(Finding::new(&codes::PL108, one.span, message).within("tag", 0).label("one tag too many"));
+                return None;
+            }
+            let members = items.into_iter().map(|item| At::new(item.value.selector(), item.span)).collect();
+            read.push(At::new(Selector::Or(unordered(members)), set.span));
         }
-        let Some(set) = sets.into_iter().next() else { return Some(Self(At::new(Selector::Or(vec![]), node.span))) };
-        let items = set.value.or;
-        if items.is_empty() {
-            let finding = Finding::new(&codes::PL108, set.span, "a condition without tags never holds");
-            reader.report(finding.within("or", 0).label("no tag").help("add a tag, or remove `condition`"));
-            return None;
-        }
-        if let Some(one) = items.get(MOST) {
-            let message = format!("a condition has at most {MOST} tags; this one has {}", items.len());
-            reader.report(Finding::new(&codes::PL108, one.span, message).within("tag", 0).label("one tag too many"));
-            return None;
-        }
-        let mut members: Vec<At<Selector>> =
-            items.into_iter().map(|item| At::new(item.value.selector(), item.span)).collect();
-        // Their order and repetitions have no meaning.
-        members.sort_by_cached_key(|member| serde_json::to_string(&member.value).unwrap_or_default());
-        members.dedup();
-        Some(Self(At::new(Selector::Or(members), set.span)))
+        let mut read = unordered(read);
+        let span = read.first().map_or(node.span, |first| first.span);
+        Some(Self(match (read.pop(), read.is_empty()) {
+            (None, _) => At::new(Selector::Or(Vec::new()), span),
+            (Some(only), true) => only,
+            (Some(last), false) => {
+                read.push(last);
+                At::new(Selector::And(read), span)
+            }
+        }))
     }
 
     fn is_absent(&self) -> bool {
@@ -110,8 +124,15 @@ impl Decode for TagCondition {
 
 impl Serialize for TagCondition {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let items = self.0.members().iter().filter_map(|member| Some(At::new(ConditionItem::of(member)?, member.span)));
-        [ConditionSet { or: items.collect() }].serialize(serializer)
+        let set = |set: &At<Selector>| {
+            let items = set.members().iter().filter_map(|tag| Some(At::new(ConditionItem::of(tag)?, tag.span)));
+            ConditionSet { or: items.collect() }
+        };
+        let sets = match &self.0.value {
+            Selector::And(sets) => sets.iter().map(set).collect(),
+            _ => vec![set(&self.0)],
+        };
+        sets.serialize(serializer)
     }
 }
 
@@ -157,8 +178,9 @@ impl JsonSchema for TagCondition {
         });
         let set = object("or", list);
         json_schema!({
-            "description": "Tags of which a device must have, or not have, at least one when the message is due.",
-            "anyOf": [set, { "type": "array", "items": set, "maxItems": 1 }],
+            "description": "Sets of tags, up to 20 tags in all. Of each set, a device must have, or not have, at least one \
+                when the message is due.",
+            "anyOf": [set, { "type": "array", "items": set, "maxItems": MOST }],
         })
     }
 }

@@ -1,12 +1,15 @@
 //! The hours of a week at which a pipeline may send.
 
+mod daypart;
+
 use std::fmt;
 
+use daypart::DayOfWeek;
+pub use daypart::{HoursClock, MissBehavior};
 use jiff::Timestamp;
 use jiff::civil::{DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
 
-use super::daypart::{DayOfWeek, HoursClock, MissBehavior};
 use super::quiet::Quiet;
 use super::schedule::When;
 use super::time_of_day::{LAST, TimeOfDay};
@@ -90,13 +93,13 @@ impl SendHours {
             times.sort_unstable_by_key(|time| time.start());
             let mut joined: Vec<AllowedTime> = Vec::new();
             for time in times.drain(..) {
-                match (joined.last_mut(), time) {
-                    (Some(AllowedTime::Window { end, .. }), AllowedTime::Window { start: next, end: last })
-                        if *end == next =>
-                    {
-                        *end = last
-                    }
-                    _ => joined.push(time),
+                if let Some(AllowedTime::Window { end, .. }) = joined.last_mut()
+                    && let AllowedTime::Window { start: next, end: last } = time
+                    && *end == next
+                {
+                    *end = last;
+                } else {
+                    joined.push(time);
                 }
             }
             *times = joined;
@@ -201,7 +204,7 @@ impl SendHours {
         for _ in 0..=2 * DAYS {
             let next = self.next(from, miss)?;
             let ambiguous = zone.to_ambiguous_timestamp(next);
-            let first = ambiguous.clone().compatible().ok()?;
+            let first = ambiguous.compatible().ok()?;
             // Of a time that clocks show twice, the first one may have passed.
             let at = if first < due { ambiguous.later().ok()? } else { first };
             let shown = zone.to_datetime(at);

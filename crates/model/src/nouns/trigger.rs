@@ -1,13 +1,15 @@
 use std::borrow::Cow;
+use std::ops::Deref;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
+use super::many::Many;
 use super::tagged::group_of;
 use crate::codes;
 use crate::finding::Finding;
-use crate::node::{At, Decode, Fields, Node, Reader};
+use crate::node::{At, Decode, Fields, Node, Reader, Tree};
 use crate::text;
 
 /// The event that triggers a pipeline.
@@ -17,6 +19,8 @@ pub enum Trigger {
     FirstOpen,
     /// A tag is added to a device.
     TagAdded { tag: At<String>, group: Option<At<String>> },
+    /// The app is not opened for so many days. It is written in `historical_trigger`.
+    Inactive { days: i64 },
     /// A trigger that the contract does not describe, as written.
     Other(serde_json::Value),
 }
@@ -48,19 +52,26 @@ impl Trigger {
                     entries.map(undescribed_words).chain(value.as_str().map(str::to_owned)).collect();
                 format!("{} happens", text::any_of(&names))
             }
+            (None, Self::Inactive { days }) => {
+                format!("the app is not opened for {}", text::count(usize::try_from(*days).unwrap_or_default(), "day"))
+            }
             (None, _) => "the app is opened for the first time".to_owned(),
         }
     }
 
     /// Whether every event that triggers the other one triggers this one as well.
     pub fn covers(&self, other: &Self) -> bool {
+        // Who is inactive for longer was inactive for a shorter time before.
+        if let (Self::Inactive { days }, Self::Inactive { days: longer }) = (self, other) {
+            return days <= longer;
+        }
         self == other || self.tag().zip(other.tag()).is_some_and(|(own, other)| own == other)
     }
 
     /// Returns the tag whose addition or removal is the trigger.
     pub fn tag(&self) -> Option<TagMove<'_>> {
         match self {
-            Self::FirstOpen => None,
+            Self::FirstOpen | Self::Inactive { .. } => None,
             Self::TagAdded { tag, group } => {
                 Some(TagMove { removed: false, tag, group: group.as_ref().map(|group| group.as_str()) })
             }
@@ -108,6 +119,7 @@ impl Serialize for Trigger {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::FirstOpen => "first_open".serialize(serializer),
+            Self::Inactive { days } => json!({ "event": "open", "equals": 0, "days": days }).serialize(serializer),
             Self::TagAdded { tag, group: None } => json!({ "tag_added": tag }).serialize(serializer),
             Self::TagAdded { tag, group } => {
                 let added = Added { tag_added: Tagged { tag, group } };
@@ -115,6 +127,63 @@ impl Serialize for Trigger {
             }
             Self::Other(value) => value.serialize(serializer),
         }
+    }
+}
+
+/// The events that trigger a pipeline at once. A pipeline with a historical trigger may have none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImmediateTriggers(pub Vec<At<Trigger>>);
+
+impl Deref for ImmediateTriggers {
+    type Target = Vec<At<Trigger>>;
+    fn deref(&self) -> &Vec<At<Trigger>> {
+        &self.0
+    }
+}
+
+impl<'a> IntoIterator for &'a ImmediateTriggers {
+    type Item = &'a At<Trigger>;
+    type IntoIter = std::slice::Iter<'a, At<Trigger>>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl Decode for ImmediateTriggers {
+    const WHAT: &'static str = Trigger::WHAT;
+    const IS_USUAL: bool = true;
+
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        match &node.tree {
+            // The service may list none.
+            Tree::List(items) if items.is_empty() && reader.is_wire() => Self::absent(),
+            _ if node.is_null() => Self::absent(),
+            _ => Many::<_, 1>::decode(node, reader).map(|triggers| Self(triggers.0)),
+        }
+    }
+    fn absent() -> Option<Self> {
+        Some(Self(Vec::new()))
+    }
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl Serialize for ImmediateTriggers {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl JsonSchema for ImmediateTriggers {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        Many::<At<Trigger>, 1>::schema_name()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Many::<At<Trigger>, 1>::json_schema(generator)
     }
 }
 

@@ -211,7 +211,7 @@ fn triggers<'d>(
     subject.desired.all::<Pipeline>().flat_map(|(address, _, pipeline)| {
         pipeline.immediate_trigger.iter().filter_map(move |trigger| match &trigger.value {
             Trigger::TagAdded { tag, group } => Some((address, tag, group.as_ref())),
-            Trigger::FirstOpen | Trigger::Other(_) => None,
+            Trigger::FirstOpen | Trigger::Inactive { .. } | Trigger::Other(_) => None,
         })
     })
 }
@@ -361,7 +361,7 @@ fn same_trigger(subject: &Subject, findings: &mut Findings) {
                         format!("when the tag `{}` is added", text::short(tag, 40)),
                     )
                 }
-                Trigger::Other(_) => continue,
+                Trigger::Inactive { .. } | Trigger::Other(_) => continue,
             };
             let (first, place) = *firsts.entry(name).or_insert((address, at));
             if first == address {

@@ -8,15 +8,15 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 use pushplan_model::address::Address;
 use pushplan_model::audience;
-use pushplan_model::kinds::{Parts, Pipeline, ReadableText, Segment, Sending};
-use pushplan_model::nouns::audience::SegmentRef;
+use pushplan_model::kinds::{Parts, Pipeline, ReadableText, Role, Segment, SendRule, Sending};
+use pushplan_model::nouns::audience::{SegmentRef, Selector};
 use pushplan_model::nouns::quiet::Quiet;
 use pushplan_model::nouns::schedule::When;
 use pushplan_model::nouns::zone;
 use pushplan_model::source::Span;
 
 use super::follows::{Fired, Follow, delay};
-use super::{Collisions, Country, Times, Upcoming, Where, collisions, has_passed, places, range, words};
+use super::{Collisions, Country, Times, Upcoming, Where, can_disturb, collisions, has_passed, places, range, words};
 use crate::manifest::{Declared, Desired};
 
 /// The settings of a calendar.
@@ -98,6 +98,10 @@ pub struct Standing {
     pub from: Option<Timestamp>,
     /// Its deactivation time, if there is one.
     pub until: Option<Timestamp>,
+    /// Its hours, limits and cancellations.
+    pub rules: Vec<SendRule>,
+    /// Whether it can be sent in quiet hours.
+    pub quiet: bool,
     pub message: Option<String>,
 }
 
@@ -160,7 +164,7 @@ pub fn calendar(desired: &Desired, asked: &CalendarRequest) -> Calendar {
     let upcoming: Vec<Upcoming> = upcoming.into_iter().map(|(send, _)| send).collect();
     let found = collisions(&upcoming, asked.apart, segment);
     let collisions = within(found, &numbers, &mut sends);
-    let standing = standing(desired, &zone, asked.now);
+    let standing = standing(desired, &zone, asked, segment);
     Calendar { now: asked.now, zone, quiet: asked.quiet, sends, standing, past, beyond, collisions }
 }
 
@@ -267,7 +271,13 @@ fn within(found: Collisions, numbers: &[Option<usize>], sends: &mut [CalendarEnt
 }
 
 /// The messages that are sent after an event.
-fn standing(desired: &Desired, zone: &TimeZone, now: Timestamp) -> Vec<Standing> {
+fn standing<'d>(
+    desired: &'d Desired,
+    zone: &TimeZone,
+    asked: &CalendarRequest,
+    segment: impl Fn(&SegmentRef) -> Option<&'d Selector>,
+) -> Vec<Standing> {
+    let now = asked.now;
     let mut found = Vec::new();
     for (address, declared, pipeline) in desired.all::<Pipeline>().filter(|(_, _, pipeline)| pipeline.enabled) {
         let (from, until) = pipeline.active();
@@ -284,9 +294,14 @@ fn standing(desired: &Desired, zone: &TimeZone, now: Timestamp) -> Vec<Standing>
             (None, Some(until)) => format!(", until {}", told(until)),
             (None, None) => String::new(),
         };
-        let triggers: Vec<String> = pipeline.immediate_trigger.iter().map(|trigger| trigger.happens()).collect();
         let mut parts = Parts::new(&declared.key);
         declared.spec.parts(&mut parts);
+        let triggers: Vec<String> = parts.triggers.iter().map(|trigger| trigger.happens()).collect();
+        let condition = parts.audiences.iter().find(|audience| audience.role == Role::Condition);
+        let there = condition.map(|own| places(own.selector, &segment, Country::Main));
+        let hours = parts.hours.map(|hours| &hours.value);
+        let quiet = asked.quiet.is_some_and(|quiet| can_disturb(hours, quiet, there.as_ref(), now));
+        let rules = declared.spec.rules();
         for (outcome, said) in pipeline.outcome.iter().zip(&parts.said) {
             let delay_seconds = delay(outcome);
             let after = pushplan_model::nouns::delay::Delay(delay_seconds);
@@ -300,6 +315,8 @@ fn standing(desired: &Desired, zone: &TimeZone, now: Timestamp) -> Vec<Standing>
                 delay_seconds,
                 from,
                 until,
+                rules: rules.clone(),
+                quiet,
                 message,
             });
         }

@@ -7,6 +7,7 @@ use pushplan_model::address::Address;
 use pushplan_model::kinds::{Pipeline, PipelineOutcome, ReadableText};
 use pushplan_model::nouns::device::DeviceTypes;
 use pushplan_model::nouns::schedule::When;
+use pushplan_model::nouns::send_hours::SendHours;
 
 use super::range;
 use crate::manifest::Desired;
@@ -35,6 +36,7 @@ struct Fires<'d> {
     address: &'d Address,
     delay_seconds: i64,
     devices: &'d DeviceTypes,
+    hours: Option<&'d SendHours>,
     from: Option<Timestamp>,
     until: Option<Timestamp>,
 }
@@ -51,6 +53,7 @@ impl<'d> Fired<'d> {
                     address,
                     delay_seconds: delay(outcome),
                     devices: &outcome.push.0.device_types,
+                    hours: pipeline.timing.schedule.as_ref().map(|hours| &hours.value),
                     from,
                     until,
                 });
@@ -76,6 +79,7 @@ impl<'d> Fired<'d> {
                     When::At(instant) => When::At(instant.checked_add(after).unwrap_or(instant)),
                     When::EachZone(time) => When::EachZone(time.checked_add(after).unwrap_or(time)),
                 };
+                let from = fires.hours.map_or(from, |hours| hours.soonest(from));
                 let Fires { delay_seconds, until, .. } = *fires;
                 let follow =
                     Follow { address: fires.address.clone(), tag: tag.to_owned(), removed, delay_seconds, from, until };

@@ -5,6 +5,7 @@ pub mod calendar;
 mod cities;
 mod collisions;
 pub mod follows;
+mod hours;
 mod places;
 pub mod words;
 
@@ -16,6 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub(crate) use cities::city;
 pub use collisions::{Collision, Collisions, Party, Upcoming, collisions};
+pub use hours::can_disturb;
 pub use places::{Country, Named, Where, ZoneName, places, places_by_exclusions};
 
 use pushplan_model::nouns::quiet::Quiet;

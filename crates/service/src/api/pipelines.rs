@@ -11,10 +11,11 @@ use super::push::{at_least_one, complete, valid};
 use super::{Question, StateChange, limits, paging};
 use crate::answer::{Answer, Answered, Refusal, new_id};
 use crate::request::{Body, Call, Request, RequestBody};
-use crate::state::{App, Due, Pipeline, SentPipeline, iso};
+use crate::state::{App, Pipeline, SentPipeline, iso};
 
 /// The fields that the contract lacks.
-const FURTHER: [&str; 5] = ["constraint", "cancellation_trigger", "condition", "activation_time", "deactivation_time"];
+const FURTHER: [&str; 6] =
+    ["historical_trigger", "constraint", "cancellation_trigger", "condition", "activation_time", "deactivation_time"];
 
 /// The largest page of a list.
 const PAGE: usize = 100;
@@ -30,6 +31,7 @@ pub fn create(request: &Request, sent: &RequestBody) -> Result<StateChange, Refu
         for (id, Accepted { pipeline, meaning }) in pipelines {
             let kept = Pipeline { pipeline, created: call.now, modified: call.now };
             app.pipelines.put(&mut app.journal, &id, kept, meaning);
+            app.watch(&id, call.now);
         }
         Ok(Answer::done(201, json!({ "pipeline_urls": urls })))
     }))
@@ -79,6 +81,7 @@ pub fn update(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
         let created = app.pipelines.table.get(id).ok_or_else(unknown)?.created;
         let kept = Pipeline { pipeline, created, modified: call.now };
         app.pipelines.put(&mut app.journal, id, kept, meaning);
+        app.watch(id, call.now);
         Ok(Answer::done(200, json!({})))
     }))
 }
@@ -87,7 +90,7 @@ pub fn update(_: &Request, sent: &RequestBody) -> Result<StateChange, Refusal> {
 pub fn delete(app: &mut App, call: &Call) -> Answered {
     let id = call.request.param(0);
     app.pipelines.remove(&mut app.journal, id).ok_or_else(unknown)?;
-    app.due.drop_if(&mut app.journal, |due| matches!(due, Due::Firing { pipeline, .. } if pipeline == id));
+    app.due.drop_if(&mut app.journal, |due| due.pipeline() == Some(id));
     Ok(Answer::empty(204))
 }
 
@@ -122,7 +125,8 @@ fn read(body: &Body, node: &Node, path: &str) -> Result<Accepted, Refusal> {
     if let Some(key) = sent.rest.0.keys().find(|key| !is_further(key)) {
         return Err(Refusal::unknown_key(&format!("{path}{key}")));
     }
-    at_least_one(sent.immediate_trigger.len(), "trigger")?;
+    let inactivity = sent.historical_trigger.iter().flatten().count();
+    at_least_one(sent.immediate_trigger.len() + inactivity, "trigger")?;
     at_least_one(sent.outcome.len(), "outcome")?;
     let listed = matches!(node.get("outcome").map(|outcome| &outcome.tree), Some(Tree::List(_)));
     for (number, outcome) in sent.outcome.iter().enumerate() {

@@ -22,6 +22,10 @@ pub enum Due {
     Variant { experiment: String, variant: usize, local: Option<Local> },
     /// A message that a pipeline sends to the device that triggered it.
     Firing { pipeline: String, outcome: usize, device: String },
+    /// The end of a time in which the app was not opened on a device, if it was not.
+    Inactive { pipeline: String, days: i64, device: String },
+    /// Devices from this number on, whose inactivity triggers a pipeline.
+    Watch { pipeline: String, from: u32 },
     /// A part of the control group of an experiment.
     Spared { experiment: String, push_id: String, devices: Vec<String> },
     /// A part of the recipients of a push that is sent in parts.
@@ -34,6 +38,18 @@ pub enum Due {
         push: Value,
         devices: Vec<String>,
     },
+}
+
+impl Due {
+    /// Returns the id of the pipeline that it belongs to.
+    pub fn pipeline(&self) -> Option<&str> {
+        match self {
+            Self::Firing { pipeline, .. } | Self::Inactive { pipeline, .. } | Self::Watch { pipeline, .. } => {
+                Some(pipeline)
+            }
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -52,12 +68,15 @@ pub struct Queue {
     order: BTreeMap<Place, Due>,
     /// The messages of pipelines, by device: an event of a device cancels only its own.
     firings: BTreeMap<String, BTreeSet<Place>>,
+    /// The inactivity that is waited for, by device: pipeline and days.
+    watched: BTreeMap<String, BTreeSet<(String, i64)>>,
     next: u64,
 }
 
 impl Queue {
     pub fn new() -> Self {
-        Self { table: Table::new("due"), order: BTreeMap::new(), firings: BTreeMap::new(), next: 0 }
+        let (order, firings, watched) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { table: Table::new("due"), order, firings, watched, next: 0 }
     }
 
     pub fn put(&mut self, journal: &mut Journal, at: Timestamp, what: Due) {
@@ -70,6 +89,9 @@ impl Queue {
     fn enter(&mut self, place: Place, what: Due) {
         if let Due::Firing { device, .. } = &what {
             self.firings.entry(device.clone()).or_default().insert(place);
+        }
+        if let Due::Inactive { pipeline, days, device } = &what {
+            self.watched.entry(device.clone()).or_default().insert((pipeline.clone(), *days));
         }
         self.order.insert(place, what);
     }
@@ -84,8 +106,21 @@ impl Queue {
                 self.firings.remove(device);
             }
         }
+        if let Due::Inactive { pipeline, days, device } = &what
+            && let Some(all) = self.watched.get_mut(device)
+        {
+            all.remove(&(pipeline.clone(), *days));
+            if all.is_empty() {
+                self.watched.remove(device);
+            }
+        }
         self.table.remove(journal, &key(place.1));
         Some(what)
+    }
+
+    /// Whether inactivity of a device is waited for.
+    pub fn is_watched(&self, device: &str, pipeline: &str, days: i64) -> bool {
+        self.watched.get(device).is_some_and(|all| all.contains(&(pipeline.to_owned(), days)))
     }
 
     /// Returns all entries, the next one first.

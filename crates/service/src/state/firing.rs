@@ -4,9 +4,9 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use pushplan_model::node::At;
 use pushplan_model::nouns::audience::{Selector, Tag};
-use pushplan_model::nouns::daypart::HoursClock;
 use pushplan_model::nouns::device::DeviceTypes;
 use pushplan_model::nouns::push::Push;
+use pushplan_model::nouns::send_hours::HoursClock;
 use pushplan_model::nouns::vocabulary::TIME_ZONE;
 use pushplan_model::source::Span;
 use serde_json::Value;
@@ -37,6 +37,8 @@ impl App {
                     None => {}
                 }
             }
+            Due::Inactive { pipeline, days, device } => self.end_of_inactivity(pipeline, *days, device, now),
+            Due::Watch { pipeline, from } => self.watch_from(pipeline, *from, now),
             Due::Spared { experiment, push_id, devices } => {
                 let numbers: Vec<u32> = devices.iter().filter_map(|id| self.devices.by_id(id)).collect();
                 self.spare(experiment, push_id, &numbers, now);

@@ -7,6 +7,7 @@ mod events;
 mod experiments;
 mod firing;
 mod happening;
+mod inactivity;
 mod line;
 mod local;
 mod named_users;

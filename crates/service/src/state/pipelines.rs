@@ -6,11 +6,12 @@ use jiff::{SignedDuration, Timestamp};
 use pushplan_model::node::{At, shape};
 use pushplan_model::nouns::condition::TagCondition;
 use pushplan_model::nouns::delay::Delay;
+use pushplan_model::nouns::inactivity::Inactivity;
 use pushplan_model::nouns::many::Many;
 use pushplan_model::nouns::push::Push;
 use pushplan_model::nouns::rate::Constraint;
 use pushplan_model::nouns::timing::Timing;
-use pushplan_model::nouns::trigger::Trigger;
+use pushplan_model::nouns::trigger::{ImmediateTriggers, Trigger};
 use pushplan_model::nouns::utc_time::UtcTime;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -31,7 +32,9 @@ shape! {
         /// Whether it is active.
         enabled: bool,
         /// The triggers.
-        immediate_trigger: Many<At<Trigger>>,
+        immediate_trigger: ImmediateTriggers,
+        /// The inactivity that triggers it.
+        historical_trigger: Option<Many<At<Inactivity>>>,
         /// The messages.
         outcome: Many<SentOutcome>,
         /// Another place for the delay, and the hours.
@@ -203,14 +206,21 @@ impl App {
         for (id, _) in self.pipelines.meaning.iter().filter(|(_, pipeline)| pipeline.is_called_off_by(what)) {
             self.due.cancel(&mut self.journal, id, &device);
         }
-        for (id, pipeline) in self.pipelines.meaning.iter().filter(|(_, pipeline)| pipeline.is_set_off_by(what, now)) {
-            for (outcome, one) in pipeline.outcome.iter().enumerate() {
-                // A delay beyond the calendar never ends.
-                let delay = SignedDuration::from_secs(pipeline.delay(one));
-                let at = now.checked_add(delay).unwrap_or(Timestamp::MAX);
-                let what = Due::Firing { pipeline: id.clone(), outcome, device: device.clone() };
-                self.due.put(&mut self.journal, at, what);
-            }
+        let set_off = self.pipelines.meaning.iter().filter(|(_, pipeline)| pipeline.is_set_off_by(what, now));
+        for id in set_off.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+            self.trigger(&id, &device, now);
+        }
+    }
+
+    /// Adds the messages of a triggered pipeline to the queue.
+    pub(super) fn trigger(&mut self, id: &str, device: &str, now: Timestamp) {
+        let Some(pipeline) = self.pipelines.meaning.get(id) else { return };
+        for (outcome, one) in pipeline.outcome.iter().enumerate() {
+            // A delay beyond the calendar never ends.
+            let delay = SignedDuration::from_secs(pipeline.delay(one));
+            let at = now.checked_add(delay).unwrap_or(Timestamp::MAX);
+            let what = Due::Firing { pipeline: id.to_owned(), outcome, device: device.to_owned() };
+            self.due.put(&mut self.journal, at, what);
         }
     }
 }

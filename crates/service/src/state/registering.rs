@@ -65,6 +65,10 @@ impl App {
         if is_first {
             self.set_off(number, Happening::FirstOptIn, now);
         }
+        // An app that is installed again has not been opened yet.
+        if !before.installed {
+            self.watch_device(number, now);
+        }
         if gone {
             self.emit("UNINSTALL", number, json!({}), now);
         }

@@ -132,6 +132,7 @@ impl App {
         opening["session_id"] = session.as_str().into();
         self.emit("OPEN", number, opening, now);
         self.set_off(number, Happening::Open, now);
+        self.watch_device(number, now);
         if is_first {
             self.first_opened(number, now);
         }

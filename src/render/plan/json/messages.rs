@@ -126,8 +126,8 @@ pub struct MessageWhen {
     /// The event that triggers it, as it was.
     pub old_trigger: Option<String>,
     pub trigger: Option<String>,
-    /// The quiet hours that do not apply, because an event sends it at any hour, such as `21:00 to 08:00`. Null if this
-    /// is unchanged.
+    /// The quiet hours in which an event can send it, such as `21:00 to 08:00`. Null if its event, delay and hours are
+    /// unchanged.
     pub any_hour: Option<String>,
     /// The seconds from the apply to the send, if the plan sends it.
     pub after_seconds: Option<i64>,

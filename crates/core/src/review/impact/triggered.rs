@@ -6,15 +6,13 @@ use jiff::Timestamp;
 use pushplan_model::audience::{self, Audience, Relation};
 use pushplan_model::kinds::{self, Parts, Role, Spec};
 use pushplan_model::node::At;
-use pushplan_model::nouns::audience::Selector;
-use pushplan_model::nouns::daypart::{HoursClock, MissBehavior};
+use pushplan_model::nouns::audience::{SegmentRef, Selector};
 use pushplan_model::nouns::device::DeviceTypes;
-use pushplan_model::nouns::quiet::Quiet;
 use pushplan_model::nouns::rate::Rate;
-use pushplan_model::nouns::send_hours::SendHours;
+use pushplan_model::nouns::send_hours::{MissBehavior, SendHours};
 use pushplan_model::nouns::trigger::Trigger;
 use pushplan_model::source::Span;
-use pushplan_project::timing::words;
+use pushplan_project::timing::{Country, can_disturb, places, words};
 use serde_json::Value;
 
 use super::sides::as_text;
@@ -34,8 +32,8 @@ pub(super) struct Triggered {
     pub held: Option<MessageClass>,
     /// Whether its hours move messages to other times.
     pub is_moved: bool,
-    /// Its hours after the change.
-    pub hours: Option<SendHours>,
+    /// Whether it can be sent in quiet hours, before and after.
+    pub disturbs: (bool, bool),
     /// Changed hours, limits and cancellations.
     pub rules: Vec<FieldChange>,
     /// Changed conditions other than these.
@@ -85,20 +83,16 @@ impl TriggeredSide {
     }
 }
 
-impl Triggered {
-    /// Whether its messages can be sent in quiet hours after the change.
-    pub fn disturbs(&self, quiet: Quiet) -> bool {
-        self.hours.as_ref().is_none_or(|hours| hours.clock == HoursClock::Utc || !hours.avoids(quiet))
-    }
-}
-
 impl Review<'_> {
     pub(super) fn triggered(&self, change: &Change) -> Triggered {
         let words = self.both_set_off(change);
         let new = words.1.as_ref().and_then(|_| self.triggered_side(change, Side::After));
-        let hours = new.as_ref().and_then(|new| new.hours.clone());
         let old = words.0.as_ref().and_then(|_| self.triggered_side(change, Side::Before));
-        let Some((old, new)) = old.zip(new) else { return Triggered { words, hours, ..Triggered::default() } };
+        let disturbs = |side: Side, own: &Option<TriggeredSide>| {
+            own.as_ref().is_some_and(|own| self.can_disturb(change, side, own.hours.as_ref()))
+        };
+        let disturbs = (disturbs(Side::Before, &old), disturbs(Side::After, &new));
+        let Some((old, new)) = old.zip(new) else { return Triggered { words, disturbs, ..Triggered::default() } };
         let now = self.plan.made;
         let reach = effect(new.covers(&old, now), old.covers(&new, now));
         let held = effect(new.allows(&old), old.allows(&new));
@@ -116,7 +110,15 @@ impl Review<'_> {
         let changed = self.rules(change).into_iter().filter(|rule| rule.old != rule.new);
         let rules = changed.map(|rule| FieldChange { path: rule.field.to_owned(), old: rule.old, new: rule.new });
         let is_moved = old.hours != new.hours && old.waits() && new.waits();
-        Triggered { words, reach, held, is_moved, hours, rules: rules.collect(), conditions }
+        Triggered { words, reach, held, is_moved, disturbs, rules: rules.collect(), conditions }
+    }
+
+    /// Whether a triggered message with these hours can be sent in the quiet hours of the target.
+    fn can_disturb(&self, change: &Change, side: Side, hours: Option<&SendHours>) -> bool {
+        let there = self.of_audience(change, side, |selector| {
+            places(selector, |reference: &SegmentRef| self.segment(side, reference), Country::Main)
+        });
+        self.plan.told.quiet.is_some_and(|quiet| can_disturb(hours, quiet, there.as_ref(), self.plan.made))
     }
 
     fn triggered_side(&self, change: &Change, side: Side) -> Option<TriggeredSide> {

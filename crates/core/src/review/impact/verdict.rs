@@ -278,7 +278,11 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
                 several => format!(" and {}", count(several - 1, "more time zone")),
             };
             let first = clocks.first().copied().unwrap_or_default();
-            format!("{subject} {} sent in quiet hours ({first}{more}){by_hand}", verb("is", "are"))
+            let is_sent = match messages.iter().all(|message| message.any_hour.is_some()) {
+                true => "can be",
+                false => verb("is", "are"),
+            };
+            format!("{subject} {is_sent} sent in quiet hours ({first}{more}){by_hand}")
         }
         MessageClass::NewHost => {
             let hosts: BTreeSet<&str> =

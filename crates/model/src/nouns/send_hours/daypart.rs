@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-use super::send_hours::{AllowedTime, DAYS, SendHours, Week};
-use super::time_of_day::{LAST, TimeOfDay};
+use super::{AllowedTime, DAYS, SendHours, Week};
 use crate::codes;
 use crate::finding::Finding;
 use crate::node::{At, Decode, Node, Reader, shape, words};
+use crate::nouns::time_of_day::{LAST, TimeOfDay};
 use crate::source::Span;
 use crate::text;
 
@@ -202,7 +202,7 @@ impl Decode for SendHours {
             times.sort_unstable_by_key(|(time, _)| time.start());
             for pair in times.windows(2) {
                 let [(first, place), (second, span)] = [pair[0], pair[1]];
-                // The same two times on several days are reported once.
+                // Two times that overlap on several days are reported once.
                 let is_known = |known: &Finding| known.at == span && known.code == &codes::PL110;
                 if first.overlaps(second) && !reader.findings.since(before).iter().any(is_known) {
                     let finding = wrong(span, format!("{first} and {second} overlap on {day}"));
