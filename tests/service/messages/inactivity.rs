@@ -62,7 +62,7 @@ async fn a_new_pipeline_waits_for_devices_that_are_not_inactive_for_so_long_yet(
     for number in 0..600 {
         service
             .device_with(&format!("new-{number}"), "ios", |device| {
-                device.created = "2026-11-05T00:00:00Z".parse().unwrap()
+                device.created = "2026-11-05T00:00:00Z".parse().unwrap();
             })
             .await;
     }
