@@ -71,7 +71,7 @@ fn the_component_follows_the_rules_of_its_host() {
         }
     });
     let scripts = scripts(&jobs);
-    assert_eq!(scripts.len(), 5);
+    assert_eq!(scripts.len(), 6);
     for (place, script) in scripts {
         assert!(!script.contains("$[["), "{place}: {script}");
         // Texts that outsiders write.

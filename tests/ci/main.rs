@@ -23,5 +23,6 @@ mod runner;
 mod summary;
 mod targets;
 mod team;
+mod together;
 mod troubles;
 mod yaml;
