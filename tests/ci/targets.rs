@@ -176,54 +176,6 @@ fn a_text_that_is_too_long_continues_in_another_comment() {
 }
 
 #[test]
-fn many_targets_take_few_requests_and_one_comment() {
-    for kind in KINDS {
-        const TARGETS: usize = 120;
-        let team = Team::fresh(kind, "templates:\n  hello: {push: {notification: {alert: \"Hello ${var.city}\"}}}\n");
-        let names: Vec<String> = (0..TARGETS).map(|number| format!("shop-{number:03}")).collect();
-        let apps: Vec<String> = names.iter().map(|name| format!("{name}:secret")).collect();
-        let options: Vec<&str> = apps.iter().flat_map(|app| ["--app", app]).collect();
-        let service = team.project.serve_with(&options);
-        let origin = &service.origin;
-        let target = |(number, name): (usize, &String)| {
-            let city = if number == 7 { "Paris" } else { "Berlin" };
-            format!(
-                "[targets.{name}]\nbase_url = \"{origin}\"\napi = \"extended\"\nsettle = \"1s\"\nledger = \"file:\"\n[targets.{name}.variables]\n\
-             city = \"{city}\"\n"
-            )
-        };
-        let groups = "[groups.staging]\ntargets = [\"shop-00*\"]\n[groups.production]\ntargets = [\"shop-1*\"]\n";
-        let targets: String = names.iter().enumerate().map(target).collect();
-        team.project.folder.write("pushplan.toml", format!("{targets}{groups}"));
-        let section =
-            |name: &String| format!("[\"{origin}\".{name}]\napp_key = \"{name}\"\nmaster_secret = \"secret\"\n");
-        let file = team.project.folder.write("credentials.toml", names.iter().map(section).collect::<String>());
-        let owner = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        std::fs::set_permissions(file, owner).expect("permissions");
-        let asked = || std::mem::take(&mut team.host.state().asked).len();
-        team.comment_on_both();
-        let body = team.host.only(7);
-        says(
-            &body,
-            &["## Plan for 120 targets: 120 with changes", "| Environment | With changes |", "| staging | 10 of 10 |"],
-        );
-        says(&body, &["| Variable | Value |", "Paris", "on shop-007"]);
-        assert!(body.chars().count() < 65_536 && !body.contains("--accept-truncated"), "{body}");
-        assert!(asked() <= 10);
-        let summary = team.run_with_both(&["ci", "summary", "--plan", "plans"], vec![]);
-        assert_eq!(summary.code, 0, "{summary}");
-        says(&summary.stdout, &["## Plan for 120 targets", "templates/hello"]);
-        let commit = team.host.merge(7);
-        let ran = team.run_with_both(&["apply", "--approved", "--yes", "--all-targets"], team.on_main(&commit));
-        assert_eq!(ran.code, 0, "{ran}");
-        assert!(asked() <= 10);
-        let body = team.host.only(7);
-        says(&body, &["**Applied to** `shop-000`", "and 108 more targets", "1 created."]);
-        assert!(body.chars().count() < 65_536);
-    }
-}
-
-#[test]
 fn one_target_that_moved_holds_the_others_back() {
     for kind in KINDS {
         let (team, service) = team(kind);
