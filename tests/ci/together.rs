@@ -157,6 +157,9 @@ fn an_environment_whose_job_fails_is_shown_and_not_approved() {
                 "## Plan for 4 targets: 2 with changes, 2 failed",
                 "| shop-dev | failed: ",
                 "| shop-stage | failed: no plan was saved",
+                "| Environment | With changes | Failed | Create |",
+                "| staging | 0 of 1 | 1 | 0 |",
+                "| production | 2 of 2 | 0 | 4 |",
                 "`shop-dev`, `shop-stage` could not be planned, so nothing of them is approved.",
             ],
         );
