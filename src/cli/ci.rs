@@ -14,6 +14,7 @@ use super::many::Way;
 use super::planning::TargetArgs;
 use super::{Context, Ended};
 use crate::engine::saved::{self, FailedTarget, SavedPlans};
+use crate::engine::select::select;
 use crate::failure::Failure;
 use crate::guard::{Limits, guards};
 use crate::manifest::Project;
@@ -62,6 +63,10 @@ struct Saved {
     /// Folder of the project [default: this one or the nearest above it]
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
+
+    /// Targets that need a plan: names, groups, values of the matrix or patterns; one without is shown as failed
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    target: Vec<String>,
 }
 
 impl Saved {
@@ -71,8 +76,8 @@ impl Saved {
 
     /// Each plan with its next steps, and the targets that could not be planned.
     fn read(&self) -> Result<(ReviewedPlans, Vec<FailedTarget>), Failure> {
-        let SavedPlans { plans, failed } = saved::read_all(&self.plans)?;
         let project = Project::open(&self.place().root()?);
+        let SavedPlans { plans, failed } = saved::read_all(&self.plans, &select(&project, &self.target)?)?;
         let plans = plans
             .into_iter()
             .map(|plan| (self.ahead(&plan, &project), plan))

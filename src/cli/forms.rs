@@ -1,6 +1,6 @@
 //! The output forms of a plan and their files: `--format markdown --out plan.md --format html --out report.html`.
 
-use std::path::PathBuf;
+use std::path::{PathBuf, is_separator};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -40,6 +40,11 @@ impl Forms {
         self.shown.iter().find(|(_, file)| file.is_none()).map(|(format, _)| *format)
     }
 
+    /// Whether plans are saved in a folder, however many there are: its name ends with a separator.
+    pub fn has_folder(&self) -> bool {
+        self.saved.as_ref().is_some_and(|path| path.to_string_lossy().ends_with(is_separator))
+    }
+
     /// One form on standard output.
     pub fn one(format: Format, saved: Option<PathBuf>) -> Self {
         Self { saved, shown: vec![(format, None)] }
@@ -69,7 +74,7 @@ impl Args for Forms {
                     .action(ArgAction::Append)
                     .value_parser(value_parser!(PathBuf))
                     .help(
-                        "After a --format, write that form to FILE. Otherwise, save the plan for `pushplan apply FILE`",
+                        "After a --format, write that form to FILE. Otherwise, save the plan for `pushplan apply FILE`; a name that ends with `/` is a folder",
                     ),
             )
     }

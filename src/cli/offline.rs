@@ -88,7 +88,7 @@ impl OfflineRequest<'_> {
         let programs = forms.printed() == Some(Format::Json);
         let now = Timestamp::now();
         let wrong = |why: NotOpened| planning::shown(why, programs, context);
-        match places.which_of(&manifests.project)? {
+        match places.which_of(&manifests.project)?.saved_as(forms, root) {
             Which::One(place) => {
                 let workspace = place.open_read(root, manifests, now).map_err(wrong)?;
                 let Planned { plan, .. } = planned(&workspace, against, request, now, context)?;
@@ -96,8 +96,8 @@ impl OfflineRequest<'_> {
                 presenting::present(&plan, &workspace, again, forms, *codes, context)
             }
             Which::Several(asked) => {
-                many::plan::has_room(forms)?;
                 let workspaces = asked.open_read(root, manifests, now).map_err(wrong)?;
+                many::plan::has_room(forms, workspaces.len())?;
                 let one = |workspace: Arc<Workspace>| TargetResult {
                     result: planned(&workspace, against, request, now, context),
                     workspace,

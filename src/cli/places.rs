@@ -1,17 +1,18 @@
 //! The project and its targets, for commands that can work on several.
 
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 use jiff::Timestamp;
 
 use super::Context;
+use super::forms::Forms;
 use super::planning::{TargetArgs, shown};
-use crate::engine::Workspace;
 use crate::engine::select::is_plain;
 use crate::engine::several::TargetSelection;
+use crate::engine::{Workspace, target};
 use crate::failure::Failure;
 use crate::manifest::Project;
 use crate::plan::Choice;
@@ -102,6 +103,24 @@ impl Places {
             // An unknown name, or a project that cannot be read, is reported as for any command.
             (Err(_), [name]) if is_plain(name) => one(Some(name.clone())),
             _ => Ok(Which::Several(SeveralTargets(selection))),
+        }
+    }
+}
+
+impl Which {
+    /// The targets whose plans have these forms. In a folder, also the plan of a single target is saved under its name, with the
+    /// reason if there is none.
+    pub(crate) fn saved_as(self, forms: &Forms, root: &Path) -> Self {
+        match self {
+            Self::One(place) if forms.has_folder() => match target::choose(&Project::open(root), place.target()) {
+                Ok((name, _)) => {
+                    let project = place.project.clone();
+                    Self::Several(SeveralTargets(TargetSelection { project, names: vec![name], all: false }))
+                }
+                // The error is reported as for any plan.
+                Err(_) => Self::One(place),
+            },
+            which => which,
         }
     }
 }

@@ -64,7 +64,7 @@ impl Plan {
             return self.offline.run(&self.places, &request, &self.forms, self.codes(), context);
         }
         let options = self.drifting.again();
-        match self.places.which()? {
+        match self.places.which()?.saved_as(&self.forms, &self.places.root()?) {
             Which::One(place) => self.one(&place, &request, &format!("apply{options}"), context),
             Which::Several(asked) => {
                 let does = Does::Apply(options.to_owned());

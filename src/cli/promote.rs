@@ -46,7 +46,7 @@ pub struct Promote {
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
 
-    /// Save the plan for `pushplan apply FILE` and change nothing; a folder if there are several targets
+    /// Save the plan for `pushplan apply FILE` and change nothing; a folder if there are several targets or if it ends with `/`
     #[arg(long, value_name = "FILE", conflicts_with = "yes")]
     out: Option<PathBuf>,
 
@@ -68,7 +68,7 @@ impl Promote {
         let does = self.does(&pairs);
         // Words are kept if they mean exactly the paired targets.
         let to = if pairs.unpaired.is_empty() { self.to.clone() } else { pairs.sources.keys().cloned().collect() };
-        match Places::new(self.project.clone(), to).which()? {
+        match Places::new(self.project.clone(), to).which()?.saved_as(&self.forms(), &root) {
             Which::One(place) => self.one(&place, &pairs, &does, review.as_ref(), context),
             Which::Several(asked) => self.several(&asked, &pairs, &does, review.as_ref(), context),
         }

@@ -72,11 +72,13 @@ fn waiting_planned(plans: &[(&Plan, &NextSteps)], truncated: &BTreeSet<String>, 
     let Some((first, _)) = plans.first() else {
         return commit.map(|commit| format!("For commit `{}`.", short_commit(commit))).unwrap_or_default();
     };
-    let applied: Vec<(&Plan, &NextSteps)> = plans.iter().filter(|(plan, _)| !plan.is_empty()).copied().collect();
-    match applied.iter().find(|(plan, ahead)| !plan.basis.is_service() || !ahead.on_merge) {
-        Some((plan, ahead)) => waiting(plan, ahead.on_merge, false, commit),
-        None if applied.is_empty() => waiting(first, true, false, commit),
-        None => {
+    let changed = plans.iter().filter(|(plan, _)| !plan.is_empty()).copied();
+    let (applied, others): (Vec<_>, Vec<_>) =
+        changed.partition(|(plan, ahead): &(&Plan, &NextSteps)| plan.basis.is_service() && ahead.on_merge);
+    match (applied.is_empty(), others.first()) {
+        (true, Some((plan, ahead))) => waiting(plan, ahead.on_merge, false, commit),
+        (true, None) => waiting(first, true, false, commit),
+        (false, _) => {
             let commit = commit.map(|commit| format!("For commit `{}`. ", short_commit(commit))).unwrap_or_default();
             let names: Vec<&str> = truncated.iter().map(String::as_str).collect();
             let cut = match names.as_slice() {
@@ -86,18 +88,41 @@ fn waiting_planned(plans: &[(&Plan, &NextSteps)], truncated: &BTreeSet<String>, 
                     target_names(names)
                 ),
             };
+            let these = if others.is_empty() { "these plans" } else { "the other plans" };
+            let commit = format!("{commit}{}", not_approved(&others));
             match applied.iter().any(|(plan, _)| matches!(plan.aim, Aim::Promoted(_))) {
                 true => format!(
-                    "{commit}{PROMOTES} exactly these plans, each as it is shown, or nothing. A merge alone does not apply this.{cut}"
+                    "{commit}{PROMOTES} exactly {these}, each as it is shown, or nothing. A merge alone does not apply this.{cut}"
                 ),
                 false => {
-                    format!(
-                        "{commit}On the merge, exactly these plans are applied, each as it is shown, or nothing.{cut}"
-                    )
+                    format!("{commit}On the merge, exactly {these} are applied, each as it is shown, or nothing.{cut}")
                 }
             }
         }
     }
+}
+
+/// The targets whose plans a merge does not apply, while it applies others.
+fn not_approved(plans: &[(&Plan, &NextSteps)]) -> String {
+    let names = |is_compared: bool| -> Vec<&str> {
+        let those = plans.iter().filter(|(plan, _)| plan.basis.is_service() == is_compared);
+        those.map(|(plan, _)| plan.target.as_str()).collect()
+    };
+    let (compared, read_only) = (names(true), names(false));
+    let read_only = match read_only.as_slice() {
+        [] => String::new(),
+        [one] => {
+            format!("{} was not compared with the service: a merge does not approve it. ", target_names(&[one]))
+        }
+        several => {
+            format!("{} were not compared with the service: a merge does not approve them. ", target_names(several))
+        }
+    };
+    let compared = match compared.as_slice() {
+        [] => String::new(),
+        names => format!("A merge does not apply {}. ", target_names(names)),
+    };
+    format!("{read_only}{compared}")
 }
 
 /// Targets as Markdown: the first of them, and the number of others.

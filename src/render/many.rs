@@ -59,6 +59,14 @@ impl<'p> Several<'p> {
         })
     }
 
+    /// The targets that could not be planned.
+    fn failed(&self) -> impl Iterator<Item = (&'p str, &'p Failure)> {
+        self.all.iter().filter_map(|(target, result)| match result {
+            PlanResult::Failed(failure) => Some((*target, *failure)),
+            PlanResult::Planned(..) => None,
+        })
+    }
+
     fn plans(&self) -> impl Iterator<Item = &'p Plan> {
         self.planned().map(|(_, view, _)| view.plan)
     }

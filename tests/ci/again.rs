@@ -55,61 +55,66 @@ fn what_a_later_merge_cancelled_is_not_sent_by_the_job_of_a_merge_that_was_appli
 
 #[test]
 fn what_a_later_merge_cancelled_is_not_sent_by_the_job_of_a_merge_that_was_held() {
-    let team = Team::fresh(Kind::GitHub, OTHERS);
-    let service = team.project.serve();
-    assert_eq!(team.run(&["apply", "--yes"], &[]).code, 0);
-    let with = |promo: &str, alert: &str| team.project.write(&format!("{promo}{}", OTHERS.replace("Hello", alert)));
-    for (promo, before, after, says_so) in [
-        (PROMO, "Hello", "Hello", "scheduled_pushes/promo was created by an apply, and removed again"),
-        ("", "Hello", "Good evening", "templates/tb was changed by an apply, and changed back"),
-    ] {
-        let numbers = if promo.is_empty() { [17, 18, 19] } else { [7, 8, 9] };
-        numbers.iter().for_each(|number| team.host.open(*number));
-        with(promo, after);
-        team.commented(numbers[0]);
-        let first = team.host.merge(numbers[0]);
-        // The next merge says nothing else, and applies it.
-        team.commented(numbers[1]);
-        assert_eq!(team.merge_and_apply(numbers[1], &[]).code, 0);
-        with("", before);
-        team.commented(numbers[2]);
-        assert_eq!(team.merge_and_apply(numbers[2], &[]).code, 0);
-        with(promo, after);
-        service.forget();
-        let ran = team.apply(&first, &[]);
-        assert_eq!(ran.code, 5, "{ran}");
-        says(&ran.stderr, &["is no longer approved; since then:", says_so]);
-        assert_eq!(service.writes(), Vec::<String>::new());
-        says(&team.host.only(numbers[0]), &["**Held, not applied to** `local`", says_so]);
-        with("", before);
-        assert_eq!(team.run(&["plan", "--detailed-exitcode"], &[]).code, 0);
+    for kind in KINDS {
+        let team = Team::fresh(kind, OTHERS);
+        let service = team.project.serve();
+        assert_eq!(team.run(&["apply", "--yes"], &[]).code, 0);
+        let with = |promo: &str, alert: &str| team.project.write(&format!("{promo}{}", OTHERS.replace("Hello", alert)));
+        for (promo, before, after, says_so) in [
+            (PROMO, "Hello", "Hello", "scheduled_pushes/promo was created by an apply, and removed again"),
+            ("", "Hello", "Good evening", "templates/tb was changed by an apply, and changed back"),
+        ] {
+            let numbers = if promo.is_empty() { [17, 18, 19] } else { [7, 8, 9] };
+            numbers.iter().for_each(|number| team.host.open(*number));
+            with(promo, after);
+            team.commented(numbers[0]);
+            let first = team.host.merge(numbers[0]);
+            // The next merge says nothing else, and applies it.
+            team.commented(numbers[1]);
+            assert_eq!(team.merge_and_apply(numbers[1], &[]).code, 0);
+            with("", before);
+            team.commented(numbers[2]);
+            assert_eq!(team.merge_and_apply(numbers[2], &[]).code, 0);
+            with(promo, after);
+            service.forget();
+            let ran = team.apply(&first, &[]);
+            assert_eq!(ran.code, 5, "{ran}");
+            says(&ran.stderr, &["is no longer approved; since then:", says_so]);
+            assert_eq!(service.writes(), Vec::<String>::new());
+            says(&team.host.only(numbers[0]), &["**Held, not applied to** `local`", says_so]);
+            with("", before);
+            assert_eq!(team.run(&["plan", "--detailed-exitcode"], &[]).code, 0);
+        }
     }
 }
 
 #[test]
 fn what_was_brought_back_to_what_was_reviewed_is_still_approved() {
-    let (team, service) = Team::new(Kind::GitHub);
-    team.project.edit("Hello", "Good evening");
-    team.commented(7);
-    // Another user's edit is undone by an apply of the main branch.
-    team.edit_in_the_dashboard(&service);
-    team.project.edit("Good evening", "Hello");
-    assert_eq!(team.run(&["apply", "--yes"], &[]).code, 0);
-    team.project.edit("Hello", "Good evening");
-    let ran = team.merge_and_apply(7, &[]);
-    assert_eq!(ran.code, 0, "{ran}");
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        team.project.edit("Hello", "Good evening");
+        team.commented(7);
+        // Another user's edit is undone by an apply of the main branch.
+        team.edit_in_the_dashboard(&service);
+        team.project.edit("Good evening", "Hello");
+        assert_eq!(team.run(&["apply", "--yes"], &[]).code, 0);
+        team.project.edit("Hello", "Good evening");
+        let ran = team.merge_and_apply(7, &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+    }
 }
 
 #[test]
 fn a_reviewed_change_that_came_too_late_is_not_told_as_applied() {
-    for (edit, was) in [(true, "to update"), (false, "to delete")] {
+    // They wait for a time to pass, so they run side by side.
+    let came_too_late = |kind: Kind, edit: bool, was: &str| {
         let due = Timestamp::now() + SignedDuration::from_secs(12);
         let sale = format!(
             "scheduled_pushes:\n  sale:\n    schedule: {{scheduled_time: \"{}\"}}\n    push: {{audience: {{tag: vip}}, device_types: \
              [ios], notification: {{alert: 90% off}}}}\n",
             due.strftime("%Y-%m-%dT%H:%M:%S")
         );
-        let team = Team::fresh(Kind::GitHub, &format!("{sale}{OTHERS}"));
+        let team = Team::fresh(kind, &format!("{sale}{OTHERS}"));
         team.project.folder.write("pushplan.toml", "[targets.local]\nmin_lead = \"0s\"\n");
         let service = team.project.serve();
         let ran = team.run(&["apply", "--yes"], &[]);
@@ -127,7 +132,14 @@ fn a_reviewed_change_that_came_too_late_is_not_told_as_applied() {
             says(&team.host.only(7), &["**Held, not applied to** `local`", &says_so]);
         }
         assert_eq!(service.writes(), Vec::<String>::new());
-    }
+    };
+    std::thread::scope(|scope| {
+        for kind in KINDS {
+            for (edit, was) in [(true, "to update"), (false, "to delete")] {
+                scope.spawn(move || came_too_late(kind, edit, was));
+            }
+        }
+    });
 }
 
 #[test]

@@ -298,71 +298,78 @@ fn what_is_approved_can_be_read_to_its_end() {
 
 #[test]
 fn who_is_meant_can_be_read_to_the_end() {
-    let (team, _service) = Team::new(Kind::GitHub);
-    let who = |tag: &str, user: &str| {
-        let users: String = (0..100).map(|number| format!("{{named_user: {user}-{number}}}, ")).collect();
-        format!(
-            "segments:\n  tagged: {{criteria: {{tag: customers-who-bought-in-the-last-thirty-days-in-{tag}}}}}\n  \
+    for kind in KINDS {
+        let (team, _service) = Team::new(kind);
+        let who = |tag: &str, user: &str| {
+            let users: String = (0..100).map(|number| format!("{{named_user: {user}-{number}}}, ")).collect();
+            format!(
+                "segments:\n  tagged: {{criteria: {{tag: customers-who-bought-in-the-last-thirty-days-in-{tag}}}}}\n  \
              many: {{criteria: {{or: [{users}]}}}}\npipelines:\n  greets:\n    enabled: true\n    immediate_trigger: {{tag_added: \
              people-who-did-something-long-ago-in-{tag}}}\n    outcome: {{push: {{audience: triggered, device_types: [ios], \
              notification: {{alert: Hi}}}}}}\n"
-        )
-    };
-    for (pull, tag, user) in [(7, "europe", "old"), (8, "the-whole-world", "new")] {
-        team.host.open(pull);
-        team.project.write(&who(tag, user));
-        team.commented(pull);
-        let body = team.host.only(pull);
-        let tagged = format!("thirty-days-in-{tag}");
-        says(&body, &[&tagged, &format!("long-ago-in-{tag}"), &format!("{user}-0\""), &format!("{user}-99\"")]);
-        assert!(!body.contains("--accept-truncated"), "{body}");
-        assert_eq!(team.merge_and_apply(pull, &[]).code, 0);
+            )
+        };
+        for (pull, tag, user) in [(7, "europe", "old"), (8, "the-whole-world", "new")] {
+            team.host.open(pull);
+            team.project.write(&who(tag, user));
+            team.commented(pull);
+            let body = team.host.only(pull);
+            let tagged = format!("thirty-days-in-{tag}");
+            says(&body, &[&tagged, &format!("long-ago-in-{tag}"), &format!("{user}-0\""), &format!("{user}-99\"")]);
+            assert!(!body.contains("--accept-truncated"), "{body}");
+            assert_eq!(team.merge_and_apply(pull, &[]).code, 0);
+        }
     }
 }
 
 #[test]
 fn who_gets_it_is_approved_with_it() {
-    let (team, service) = Team::new(Kind::GitHub);
-    team.host.open(8);
-    let before = team.project.folder.read("messages.yaml");
-    let push = "scheduled_pushes:\n  internal:\n    schedule: {scheduled_time: 2040-01-01T10:00}\n    \
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        team.host.open(8);
+        let before = team.project.folder.read("messages.yaml");
+        let push = "scheduled_pushes:\n  internal:\n    schedule: {scheduled_time: 2040-01-01T10:00}\n    \
                 push: {audience: {segment: a}, device_types: [ios], notification: {alert: Hi}}\n";
-    team.project.write(&format!("{before}{push}"));
-    team.commented(7);
-    let wider = before.replace("{tag: a}", "{country: US}");
-    team.project.write(&wider);
-    team.commented(8);
-    assert_eq!(team.merge_and_apply(8, &[]).code, 0);
-    service.forget();
-    team.project.write(&format!("{wider}{push}"));
-    let ran = team.merge_and_apply(7, &[]);
-    assert_eq!(ran.code, 5, "{ran}");
-    says(&ran.stderr, &["scheduled_pushes/internal is planned differently now"]);
-    assert_eq!(service.writes(), Vec::<String>::new());
+        team.project.write(&format!("{before}{push}"));
+        team.commented(7);
+        let wider = before.replace("{tag: a}", "{country: US}");
+        team.project.write(&wider);
+        team.commented(8);
+        assert_eq!(team.merge_and_apply(8, &[]).code, 0);
+        service.forget();
+        team.project.write(&format!("{wider}{push}"));
+        let ran = team.merge_and_apply(7, &[]);
+        assert_eq!(ran.code, 5, "{ran}");
+        says(&ran.stderr, &["scheduled_pushes/internal is planned differently now"]);
+        assert_eq!(service.writes(), Vec::<String>::new());
+    }
 }
 
 #[test]
 fn many_requests_leave_an_approval_whole() {
-    let (team, _service) = Team::new(Kind::GitHub);
-    let members: String = (0..60).map(|number| format!("        u-{number}: [gold]\n")).collect();
-    team.project
-        .write(&format!("tag_groups:\n  loyalty:\n    tags: [gold]\n    members:\n      named_users:\n{members}"));
-    team.commented(7);
-    let body = team.host.only(7);
-    says(&body, &["u-0", "u-59", "more request"]);
-    assert!(!body.contains("--accept-truncated"), "{body}");
-    assert_eq!(team.merge_and_apply(7, &[]).code, 0);
-    // Removed members are named too, all of them.
-    team.host.open(8);
-    team.project
-        .write("tag_groups:\n  loyalty:\n    tags: [gold]\n    members:\n      named_users:\n        u-0: [gold]\n");
-    assert_eq!(team.comment_refused(8).code, 0);
-    let body = team.host.only(8);
-    let full = body.split("### In full").nth(1).expect("a part of its own");
-    let named = full.lines().filter(|line| line.starts_with("- tag_groups/loyalty/named_users/u-")).count();
-    assert_eq!(named, 59 - 20, "twenty stand with their group, the others here:\n{body}");
-    assert!(!body.contains("--accept-truncated"), "{body}");
-    assert_eq!(team.merge_and_apply(8, &["--allow-deletes", "100"]).code, 0);
+    for kind in KINDS {
+        let (team, _service) = Team::new(kind);
+        let members: String = (0..60).map(|number| format!("        u-{number}: [gold]\n")).collect();
+        team.project
+            .write(&format!("tag_groups:\n  loyalty:\n    tags: [gold]\n    members:\n      named_users:\n{members}"));
+        team.commented(7);
+        let body = team.host.only(7);
+        says(&body, &["u-0", "u-59", "more request"]);
+        assert!(!body.contains("--accept-truncated"), "{body}");
+        assert_eq!(team.merge_and_apply(7, &[]).code, 0);
+        // Removed members are named too, all of them.
+        team.host.open(8);
+        team.project.write(
+            "tag_groups:\n  loyalty:\n    tags: [gold]\n    members:\n      named_users:\n        u-0: [gold]\n",
+        );
+        assert_eq!(team.comment_refused(8).code, 0);
+        let body = team.host.only(8);
+        let full = body.split("### In full").nth(1).expect("a part of its own");
+        let named = full.lines().filter(|line| line.starts_with("- tag_groups/loyalty/named_users/u-")).count();
+        assert_eq!(named, 59 - 20, "twenty stand with their group, the others here:\n{body}");
+        assert!(!body.contains("--accept-truncated"), "{body}");
+        assert_eq!(team.merge_and_apply(8, &["--allow-deletes", "100"]).code, 0);
+    }
 }
 
 #[test]

@@ -32,9 +32,11 @@ fn a_team_may_want_comments_about_changes_alone_or_none() {
 
 #[test]
 fn always_says_also_that_nothing_changes() {
-    let (team, _service) = Team::new(Kind::GitHub);
-    team.commented(7);
-    says(&team.host.only(7), &["No changes. local matches your files (2 resources)."]);
+    for kind in KINDS {
+        let (team, _service) = Team::new(kind);
+        team.commented(7);
+        says(&team.host.only(7), &["No changes. local matches your files (2 resources)."]);
+    }
 }
 
 #[test]
@@ -82,32 +84,34 @@ fn of_several_that_a_race_left_the_oldest_stays() {
 
 #[test]
 fn projects_of_one_repository_have_a_comment_each() {
-    let (team, _service) = Team::new(Kind::GitHub);
-    let folder = &team.project.folder;
-    std::fs::create_dir(folder.path().join(".git")).expect("a folder");
-    folder.write("shops/berlin/pushplan.toml", "[targets.local]\nledger = \"file:\"\n");
-    folder.write("shops/berlin/messages.yaml", "segments:\n  c: {criteria: {tag: c}}\n");
-    team.project.edit("Hello", "One");
-    team.commented(7);
-    let berlin = folder.path().join("shops/berlin");
-    let commented = || {
-        assert_eq!(team.run_in(&berlin, &["plan", "--out", "plan.json"], &[]).code, 0);
-        let ran = team.run_in(&berlin, &["ci", "comment", "--plan", "plan.json"], &team.on_pull(7));
+    for kind in KINDS {
+        let (team, _service) = Team::new(kind);
+        let folder = &team.project.folder;
+        std::fs::create_dir(folder.path().join(".git")).expect("a folder");
+        folder.write("shops/berlin/pushplan.toml", "[targets.local]\nledger = \"file:\"\n");
+        folder.write("shops/berlin/messages.yaml", "segments:\n  c: {criteria: {tag: c}}\n");
+        team.project.edit("Hello", "One");
+        team.commented(7);
+        let berlin = folder.path().join("shops/berlin");
+        let commented = || {
+            assert_eq!(team.run_in(&berlin, &["plan", "--out", "plan.json"], &[]).code, 0);
+            let ran = team.run_in(&berlin, &["ci", "comment", "--plan", "plan.json"], &team.on_pull(7));
+            assert_eq!(ran.code, 0, "{ran}");
+        };
+        commented();
+        commented();
+        team.commented(7);
+        let own = team.host.own(7);
+        assert_eq!(own.len(), 2, "{own:#?}");
+        says(&own[0], &["templates/winback"]);
+        says(&own[1], &["segments/c"]);
+        let commit = team.host.merge(7);
+        let ran = team.run_in(&berlin, &["apply", "--approved", "--yes"], &team.on_main(&commit));
         assert_eq!(ran.code, 0, "{ran}");
-    };
-    commented();
-    commented();
-    team.commented(7);
-    let own = team.host.own(7);
-    assert_eq!(own.len(), 2, "{own:#?}");
-    says(&own[0], &["templates/winback"]);
-    says(&own[1], &["segments/c"]);
-    let commit = team.host.merge(7);
-    let ran = team.run_in(&berlin, &["apply", "--approved", "--yes"], &team.on_main(&commit));
-    assert_eq!(ran.code, 0, "{ran}");
-    let own = team.host.own(7);
-    assert!(!own[0].contains("**Applied"), "{}", own[0]);
-    says(&own[1], &["**Applied to** `local`"]);
+        let own = team.host.own(7);
+        assert!(!own[0].contains("**Applied"), "{}", own[0]);
+        says(&own[1], &["**Applied to** `local`"]);
+    }
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn the_component_follows_the_rules_of_its_host() {
         }
     });
     let scripts = scripts(&jobs);
-    assert_eq!(scripts.len(), 5);
+    assert_eq!(scripts.len(), 6);
     for (place, script) in scripts {
         assert!(!script.contains("$[["), "{place}: {script}");
         // Texts that outsiders write.
@@ -259,6 +259,53 @@ fn a_failure_stops_an_apply_or_not_as_the_component_is_told() {
     says(&ran.stderr, &["999 is not in 1..=256"]);
     let ran = job(&team, "pushplan-apply", &[("on-error", "continue"), ("parallel", "2")], &main);
     assert_eq!((ran.code, service.segments()), (6, vec!["a".into(), "b".into(), "c".into()]), "{ran}");
+}
+
+#[test]
+fn a_plan_that_a_guard_refuses_is_shown_and_not_applied() {
+    let everyone = "\
+scheduled_pushes:
+  p:
+    schedule: {scheduled_time: 2035-04-01T10:00}
+    push: {audience: all, device_types: [ios], notification: {alert: Good evening}}
+";
+    let team = Team::fresh(Kind::GitLab, everyone);
+    let service = team.project.serve();
+    let ran = job(&team, "pushplan-plan", &[], &with_credentials(team.on_pull(7), &service));
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&team.host.only(7), &["Good evening", "EVERYONE"]);
+    says(&team.project.folder.read(".pushplan-ci/outputs.env"), &["PUSHPLAN_CHANGES=1\n"]);
+    let main = with_credentials(team.on_main(&team.host.merge(7)), &service);
+    let ran = job(&team, "pushplan-apply", &[], &main);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&team.host.only(7), &["**Held, not applied to** `local`"]);
+    assert_eq!(service.get("/api/schedules")["schedules"], serde_json::json!([]));
+}
+
+#[test]
+fn what_fails_keeps_its_exit_code_and_says_why() {
+    let (team, service) = Team::new(Kind::GitLab);
+    let request = with_credentials(team.on_pull(7), &service);
+    let reason = || team.project.folder.read(".pushplan-ci/outputs.env");
+    team.project.edit("Hello", "Good evening");
+    assert_eq!(job(&team, "pushplan-plan", &[], &request).code, 0);
+    // The merged content differs from the reviewed one.
+    team.project.edit("Good evening", "Good night");
+    let main = with_credentials(team.on_main(&team.host.merge(7)), &service);
+    let ran = job(&team, "pushplan-apply", &[], &main);
+    assert_eq!(ran.code, 5, "{ran}");
+    says(&ran.stderr, &["what was reviewed in merge request !7 is not what would be done now"]);
+    says(&team.host.only(7), &["**Held, not applied to** `local`"]);
+    team.host.unmerge(7);
+    // Invalid manifests, with a text that tries to add outputs.
+    let evil = r"xx%\nPUSHPLAN_CHANGES=99";
+    team.project.write(&format!("segments:\n  a: {{criteria: {{country: \"{evil}\"}}}}\n"));
+    let ran = job(&team, "pushplan-plan", &[], &request);
+    assert_eq!(ran.code, 3, "{ran}");
+    says(&reason(), &["PUSHPLAN_CHANGES=\n", "PUSHPLAN_FAILURE_REASON=findings: ", "ISO 3166"]);
+    assert!(!reason().lines().any(|line| line == "PUSHPLAN_CHANGES=99"), "{}", reason());
+    assert_eq!(job(&team, "pushplan-validate", &[], &request).code, 3);
+    assert_eq!(job(&team, "pushplan-validate", &[("fail-on", "never; false")], &request).code, 64);
 }
 
 #[test]

@@ -23,7 +23,8 @@ fn environments_have_jobs_of_their_own_in_the_order_of_a_change() {
         &ran.stdout,
         &["PUSHPLAN_APP_KEY and PUSHPLAN_MASTER_SECRET", "for several targets the secret PUSHPLAN_CREDENTIALS_TOML"],
     );
-    let jobs = document(&folder.read(".github/workflows/pushplan.yml"))["jobs"].clone();
+    let workflow = document(&folder.read(".github/workflows/pushplan.yml"));
+    let jobs = workflow["jobs"].clone();
     let of = |name: &str| &jobs[name];
     let mut before: Option<&str> = None;
     for (name, plural) in [("dev", false), ("staging", false), ("production", true)] {
@@ -39,7 +40,23 @@ fn environments_have_jobs_of_their_own_in_the_order_of_a_change() {
         }
         before = Some(name);
     }
-    assert_eq!(jobs.as_object().expect("a map").len(), 6);
+    assert_eq!(jobs.as_object().expect("a map").len(), 7);
+    // Jobs with credentials write nothing to the pull request, and the job that does has none.
+    let comment = of("comment");
+    assert_eq!(comment["needs"], json!(["plan-dev", "plan-staging", "plan-production"]));
+    assert_eq!(comment["if"], "github.event_name == 'pull_request' && !cancelled()");
+    assert_eq!((comment.get("environment"), comment["steps"][1].get("env")), (None, None));
+    let with = json!({"command": "comment", "target": "dev,staging,production", "project": "."});
+    assert_eq!(comment["steps"][1]["with"], with);
+    assert_eq!(comment["permissions"], json!({"contents": "read", "pull-requests": "write"}));
+    assert_eq!(workflow["permissions"], json!({}));
+    for name in ["dev", "staging", "production"] {
+        let plan = of(&format!("plan-{name}"));
+        assert_eq!(
+            (&plan["permissions"], &plan["steps"][1]["with"]["comment"]),
+            (&json!({"contents": "read"}), &json!("together"))
+        );
+    }
     let ran = folder.run(&["ci", "init", "gitlab"]);
     assert_eq!(ran.code, 0, "{ran}");
     let file = document(&folder.read(".gitlab-ci.yml"));
@@ -54,6 +71,12 @@ fn environments_have_jobs_of_their_own_in_the_order_of_a_change() {
     assert_eq!(inputs[0], (&json!("-dev"), &json!("dev"), &json!("deploy-dev")));
     assert_eq!(inputs.len(), 3);
     assert_eq!(file["pushplan-apply-production"]["environment"]["name"], "production");
+    let comment = &file["pushplan-comment"];
+    assert_eq!(comment["needs"], json!(["pushplan-plan-dev", "pushplan-plan-staging", "pushplan-plan-production"]));
+    assert_eq!(comment["extends"], ".pushplan-comment-dev");
+    assert_eq!(comment["variables"], json!({"PUSHPLAN_CI_TARGET": "dev,staging,production"}));
+    assert_eq!(comment.get("environment"), None);
+    assert_eq!(file["include"][0]["inputs"]["comment"], "together");
     assert_eq!(file["pushplan-plan-production"]["environment"], json!({"name": "production-plan", "action": "verify"}));
 }
 

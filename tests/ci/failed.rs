@@ -1,84 +1,9 @@
 //! Targets that cannot be planned: the comment and the page of the job name them with the reason, and nothing of them is approved.
 
-use std::fs::{Permissions, read_dir, set_permissions, write};
-use std::os::unix::fs::PermissionsExt;
+use pushplan_testing::hosts::KINDS;
+use pushplan_testing::says;
 
-use pushplan_testing::hosts::{KINDS, Kind};
-use pushplan_testing::{Ran, Service, says};
-
-use crate::team::{Env, TWO, Team};
-
-struct Shops {
-    team: Team,
-    service: Service,
-    names: Vec<String>,
-}
-
-impl Shops {
-    /// Shops of one service, which have all applied their files once.
-    fn new(kind: Kind, number: usize) -> Self {
-        let team = Team::fresh(kind, TWO);
-        let names: Vec<String> = (0..number).map(|number| format!("shop-{number:03}")).collect();
-        let apps: Vec<String> = names.iter().map(|name| format!("{name}:secret")).collect();
-        let options: Vec<&str> = apps.iter().flat_map(|app| ["--app", app]).collect();
-        let service = team.project.serve_with(&options);
-        let shops = Self { team, service, names };
-        shops.settle("", "");
-        shops.give("");
-        shops
-    }
-
-    /// Writes the project file. One target has a service that cannot be reached.
-    fn settle(&self, unreachable: &str, more: &str) {
-        let target = |name: &String| {
-            let origin = if name == unreachable { "http://127.0.0.1:9" } else { &self.service.origin };
-            format!(
-                "[targets.{name}]\nbase_url = \"{origin}\"\napi = \"extended\"\nsettle = \"1s\"\nledger = \"file:\"\n"
-            )
-        };
-        self.team.project.folder.write("pushplan.toml", self.names.iter().map(target).collect::<String>() + more);
-    }
-
-    /// Writes the credentials. The secret of one target was revoked.
-    fn give(&self, revoked: &str) {
-        let section = |name: &String| {
-            let secret = if name == revoked { "revoked" } else { "secret" };
-            let of =
-                |origin: &str| format!("[\"{origin}\".{name}]\napp_key = \"{name}\"\nmaster_secret = \"{secret}\"\n");
-            of(&self.service.origin) + &of("http://127.0.0.1:9")
-        };
-        let sections: String = self.names.iter().map(section).collect();
-        let file = self.team.project.folder.write("credentials.toml", sections);
-        set_permissions(file, Permissions::from_mode(0o600)).expect("permissions");
-    }
-
-    /// Breaks the ledger of a target.
-    fn damage(&self, target: &str) {
-        let folder = self.team.project.folder.path().join(format!(".pushplan/ledger/{target}"));
-        let files = read_dir(folder).expect("a ledger").map(|file| file.expect("a file").path());
-        files.filter(|path| path.is_file()).for_each(|path| write(path, "no record").expect("a file"));
-    }
-
-    fn run(&self, arguments: &[&str], env: &Env) -> Ran {
-        let file = self.team.project.folder.path().join("credentials.toml").display().to_string();
-        self.team.run(arguments, &[env.clone(), vec![("PUSHPLAN_CREDENTIALS", file)]].concat())
-    }
-
-    #[track_caller]
-    fn good(&self, arguments: &[&str], env: &Env) -> Ran {
-        let ran = self.run(arguments, env);
-        assert_eq!(ran.code, 0, "{ran}");
-        ran
-    }
-
-    /// Plans all targets as the workflow does, and writes the comment. Returns the exit code of the plan.
-    #[track_caller]
-    fn comment(&self) -> i32 {
-        let code = self.run(&["plan", "--all-targets", "--out", "plans"], &vec![]).code;
-        self.good(&["ci", "comment", "--plan", "plans"], &self.team.on_pull(7));
-        code
-    }
-}
+use crate::shops::Shops;
 
 /// The text before the impact and the changes, without the hidden line.
 fn first_screen(body: &str) -> String {
@@ -89,40 +14,44 @@ const ALL: [&str; 4] = ["apply", "--approved", "--yes", "--all-targets"];
 
 #[test]
 fn three_of_120_targets_that_fail_are_named_first_and_the_others_are_applied() {
-    let shops = Shops::new(Kind::GitHub, 120);
-    let (revoked, unreachable, broken) = ("shop-007", "shop-042", "shop-099");
-    shops.good(&["apply", "--target", broken, "--yes"], &vec![]);
-    shops.damage(broken);
-    shops.settle(unreachable, "");
-    shops.give(revoked);
-    assert_eq!(shops.comment(), 1);
-    let body = shops.team.host.only(7);
-    let first = first_screen(&body).replace('\\', "");
-    says(
-        &first,
-        &[
-            "## Plan for 120 targets: 117 with changes, 3 failed",
-            "3 targets could not be planned, so nothing of them is approved:",
-            "| shop-007 | failed: ",
-            "| shop-042 | failed: ",
-            "| shop-099 | failed: ",
-        ],
-    );
-    says(&body, &["`shop-007`, `shop-042`, `shop-099` could not be planned, so nothing of them is approved."]);
-    says(&body, &["pushplan apply --approved --yes --on-error continue --all-targets"]);
-    let hidden = body.lines().next().expect("a hidden line");
-    assert!(hidden.contains("shop-006") && [revoked, unreachable, broken].iter().all(|name| !hidden.contains(name)));
-    let page = shops.good(&["ci", "summary", "--plan", "plans"], &vec![]);
-    assert!(page.stdout.starts_with("## Plan for 120 targets: 117 with changes, 3 failed\n"), "{page}");
-    says(&page.stdout.replace('\\', ""), &["| shop-007 | failed: "]);
+    for kind in KINDS {
+        let shops = Shops::new(kind, 120);
+        let (revoked, unreachable, broken) = ("shop-007", "shop-042", "shop-099");
+        shops.good(&["apply", "--target", broken, "--yes"], &vec![]);
+        shops.damage(broken);
+        shops.settle(unreachable, "");
+        shops.give(revoked);
+        assert_eq!(shops.comment(), 1);
+        let body = shops.team.host.only(7);
+        let first = first_screen(&body).replace('\\', "");
+        says(
+            &first,
+            &[
+                "## Plan for 120 targets: 117 with changes, 3 failed",
+                "3 targets could not be planned, so nothing of them is approved:",
+                "| shop-007 | failed: ",
+                "| shop-042 | failed: ",
+                "| shop-099 | failed: ",
+            ],
+        );
+        says(&body, &["`shop-007`, `shop-042`, `shop-099` could not be planned, so nothing of them is approved."]);
+        says(&body, &["pushplan apply --approved --yes --on-error continue --all-targets"]);
+        let hidden = body.lines().next().expect("a hidden line");
+        assert!(
+            hidden.contains("shop-006") && [revoked, unreachable, broken].iter().all(|name| !hidden.contains(name))
+        );
+        let page = shops.good(&["ci", "summary", "--plan", "plans"], &vec![]);
+        assert!(page.stdout.starts_with("## Plan for 120 targets: 117 with changes, 3 failed\n"), "{page}");
+        says(&page.stdout.replace('\\', ""), &["| shop-007 | failed: "]);
 
-    let commit = shops.team.host.merge(7);
-    let ran = shops.run(&[&ALL[..], &["--on-error", "continue"]].concat(), &shops.team.on_main(&commit));
-    assert_eq!(ran.code, 6, "{ran}");
-    says(&ran.stdout, &["120 targets: 3 failed, 117 applied."]);
-    let body = shops.team.host.only(7);
-    says(&body, &["**Applied to** `shop-000`", "2 created."]);
-    says(&body.replace('\\', ""), &["| shop-042 | failed: "]);
+        let commit = shops.team.host.merge(7);
+        let ran = shops.run(&[&ALL[..], &["--on-error", "continue"]].concat(), &shops.team.on_main(&commit));
+        assert_eq!(ran.code, 6, "{ran}");
+        says(&ran.stdout, &["120 targets: 3 failed, 117 applied."]);
+        let body = shops.team.host.only(7);
+        says(&body, &["**Applied to** `shop-000`", "2 created."]);
+        says(&body.replace('\\', ""), &["| shop-042 | failed: "]);
+    }
 }
 
 #[test]
@@ -170,23 +99,26 @@ fn a_comment_without_any_plan_is_replaced_when_there_are_plans() {
 
 #[test]
 fn an_apply_of_the_folder_names_the_targets_without_a_plan() {
-    let shops = Shops::new(Kind::GitHub, 2);
-    shops.give("shop-001");
-    assert_eq!(shops.run(&["plan", "--all-targets", "--out", "plans"], &vec![]).code, 4);
-    let ran = shops.run(&["apply", "plans"], &vec![]);
-    assert_eq!(ran.code, 6, "{ran}");
-    says(&ran.stderr, &["shop-001 is not applied, because it could not be planned: "]);
-    // A reason is data of others: it is shown as text.
-    let file = "{\"format\":1,\"tool\":\"0\",\"target\":\"shop-001\",\"message\":\"<img src=x> | `x`\\n<!-- y -->\"}";
-    shops.team.project.folder.write("plans/shop-001.failed", file);
-    let page = shops.good(&["ci", "summary", "--plan", "plans"], &vec![]).stdout;
-    assert!(!page.contains("<img") && !page.contains("<!--"), "{page}");
-    for (text, why) in [
-        ("no", "does not say why"),
-        ("{\"format\":2,\"tool\":\"9\",\"target\":\"a\",\"message\":\"\"}", "another version of pushplan, 9"),
-    ] {
-        shops.team.project.folder.write("plans/shop-001.failed", text);
-        let ran = shops.run(&["ci", "summary", "--plan", "plans"], &vec![]);
-        assert!(ran.code != 0 && ran.stderr.contains(why), "{ran}");
+    for kind in KINDS {
+        let shops = Shops::new(kind, 2);
+        shops.give("shop-001");
+        assert_eq!(shops.run(&["plan", "--all-targets", "--out", "plans"], &vec![]).code, 4);
+        let ran = shops.run(&["apply", "plans"], &vec![]);
+        assert_eq!(ran.code, 6, "{ran}");
+        says(&ran.stderr, &["shop-001 is not applied, because it could not be planned: "]);
+        // A reason is data of others: it is shown as text.
+        let file =
+            "{\"format\":1,\"tool\":\"0\",\"target\":\"shop-001\",\"message\":\"<img src=x> | `x`\\n<!-- y -->\"}";
+        shops.team.project.folder.write("plans/shop-001.failed", file);
+        let page = shops.good(&["ci", "summary", "--plan", "plans"], &vec![]).stdout;
+        assert!(!page.contains("<img") && !page.contains("<!--"), "{page}");
+        for (text, why) in [
+            ("no", "does not say why"),
+            ("{\"format\":2,\"tool\":\"9\",\"target\":\"a\",\"message\":\"\"}", "another version of pushplan, 9"),
+        ] {
+            shops.team.project.folder.write("plans/shop-001.failed", text);
+            let ran = shops.run(&["ci", "summary", "--plan", "plans"], &vec![]);
+            assert!(ran.code != 0 && ran.stderr.contains(why), "{ran}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use pushplan_testing::hosts::{KINDS, Kind, Trouble};
+use pushplan_testing::hosts::{KINDS, Trouble};
 use pushplan_testing::says;
 use reqwest::Method;
 use serde_json::json;
@@ -41,17 +41,19 @@ fn a_comment_that_was_edited_approves_nothing() {
 
 #[test]
 fn a_comment_without_a_seal_approves_nothing() {
-    let (team, service) = Team::new(Kind::GitHub);
-    team.project.edit("Hello", "Half price for all");
-    team.commented(7);
-    team.host.edit_by_hand(7, |body| {
-        let at = body.find(",\"seal\":\"").expect("a seal");
-        let end = at + 9 + body[at + 9..].find('"').expect("its end") + 1;
-        format!("{}{}", &body[..at], &body[end..])
-    });
-    service.forget();
-    assert_eq!(team.merge_and_apply(7, &[]).code, 7);
-    assert_eq!(service.writes(), Vec::<String>::new());
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        team.project.edit("Hello", "Half price for all");
+        team.commented(7);
+        team.host.edit_by_hand(7, |body| {
+            let at = body.find(",\"seal\":\"").expect("a seal");
+            let end = at + 9 + body[at + 9..].find('"').expect("its end") + 1;
+            format!("{}{}", &body[..at], &body[end..])
+        });
+        service.forget();
+        assert_eq!(team.merge_and_apply(7, &[]).code, 7);
+        assert_eq!(service.writes(), Vec::<String>::new());
+    }
 }
 
 #[test]
@@ -163,16 +165,18 @@ fn an_approval_that_cannot_be_marked_as_used_is_not_applied() {
 
 #[test]
 fn a_comment_that_is_deleted_before_the_apply_approves_nothing() {
-    let (team, service) = Team::new(Kind::GitHub);
-    team.project.edit("Hello", "Good evening");
-    team.commented(7);
-    let id = team.host.comments(7)[0].id;
-    team.host.trouble("PATCH", "/", Trouble::DeletedBefore(id));
-    service.forget();
-    let ran = team.merge_and_apply(7, &[]);
-    assert_eq!(ran.code, 5, "{ran}");
-    says(&ran.stderr, &["the approval cannot be marked as used: the comment no longer exists"]);
-    assert_eq!(service.writes(), Vec::<String>::new());
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        team.project.edit("Hello", "Good evening");
+        team.commented(7);
+        let id = team.host.comments(7)[0].id;
+        team.host.trouble(team.host.edits_with(), "/", Trouble::DeletedBefore(id));
+        service.forget();
+        let ran = team.merge_and_apply(7, &[]);
+        assert_eq!(ran.code, 5, "{ran}");
+        says(&ran.stderr, &["the approval cannot be marked as used: the comment no longer exists"]);
+        assert_eq!(service.writes(), Vec::<String>::new());
+    }
 }
 
 #[test]

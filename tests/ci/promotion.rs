@@ -116,18 +116,20 @@ fn a_promotion_that_moved_holds_the_others_back() {
 
 #[test]
 fn a_promotion_that_nobody_reviewed_is_refused() {
-    let brands = Brands::new(Kind::GitHub);
-    let ran = brands.run(&APPROVED[..6], &vec![]);
-    assert_eq!(ran.code, 64, "{ran}");
-    says(&ran.stderr, &["needs --yes"]);
-    let commit = brands.team.host.merge(7);
-    let writes = brands.service.writes();
-    for promotion in
-        [&APPROVED[..], &["promote", "--from", "shop-staging", "--to", "shop-production", "--approved", "--yes"]]
-    {
-        let ran = brands.run(promotion, &brands.team.on_main(&commit));
-        assert_eq!(ran.code, 5, "{ran}");
-        says(&ran.stderr, &["has no comment of"]);
+    for kind in KINDS {
+        let brands = Brands::new(kind);
+        let ran = brands.run(&APPROVED[..6], &vec![]);
+        assert_eq!(ran.code, 64, "{ran}");
+        says(&ran.stderr, &["needs --yes"]);
+        let commit = brands.team.host.merge(7);
+        let writes = brands.service.writes();
+        for promotion in
+            [&APPROVED[..], &["promote", "--from", "shop-staging", "--to", "shop-production", "--approved", "--yes"]]
+        {
+            let ran = brands.run(promotion, &brands.team.on_main(&commit));
+            assert_eq!(ran.code, 5, "{ran}");
+            says(&ran.stderr, &["has no comment of"]);
+        }
+        assert_eq!(brands.service.writes(), writes);
     }
-    assert_eq!(brands.service.writes(), writes);
 }

@@ -48,20 +48,22 @@ fn what_is_left_is_told_and_is_applied_without_another_review() {
 
 #[test]
 fn what_is_left_is_not_what_was_not_reviewed() {
-    let team = Team::fresh(Kind::GitHub, THREE);
-    let faults = "[[fault]]\nkind = \"status\"\nstatus = 500\nmethod = \"POST\"\npath = \"/api/templates\"\nafter = 1\ntimes = 1\n";
-    let service = team.project.faulty(faults);
-    team.commented(7);
-    let commit = team.host.merge(7);
-    assert_eq!(team.apply(&commit, &["--concurrency", "1"]).code, 6);
-    let partly = team.host.only(7);
-    team.project.edit("alert: Two", "alert: Others");
-    std::thread::sleep(std::time::Duration::from_secs(3));
-    let ran = team.apply(&commit, &[]);
-    assert_eq!(ran.code, 5, "{ran}");
-    says(&ran.stderr, &["templates/two changed in the files"]);
-    assert_eq!(service.templates(), ["one"]);
-    assert_eq!(team.host.only(7), partly, "what was done stays told");
+    for kind in KINDS {
+        let team = Team::fresh(kind, THREE);
+        let faults = "[[fault]]\nkind = \"status\"\nstatus = 500\nmethod = \"POST\"\npath = \"/api/templates\"\nafter = 1\ntimes = 1\n";
+        let service = team.project.faulty(faults);
+        team.commented(7);
+        let commit = team.host.merge(7);
+        assert_eq!(team.apply(&commit, &["--concurrency", "1"]).code, 6);
+        let partly = team.host.only(7);
+        team.project.edit("alert: Two", "alert: Others");
+        std::thread::sleep(std::time::Duration::from_secs(3));
+        let ran = team.apply(&commit, &[]);
+        assert_eq!(ran.code, 5, "{ran}");
+        says(&ran.stderr, &["templates/two changed in the files"]);
+        assert_eq!(service.templates(), ["one"]);
+        assert_eq!(team.host.only(7), partly, "what was done stays told");
+    }
 }
 
 #[test]
@@ -129,20 +131,22 @@ fn what_a_guard_refuses_is_held_with_the_way_out() {
 
 #[test]
 fn a_service_that_cannot_be_reached_is_told() {
-    let (team, service) = Team::new(Kind::GitHub);
-    team.project.edit("Hello", "One");
-    team.commented(7);
-    service.signal("-STOP");
-    let commit = team.host.merge(7);
-    // A plan cannot be made at all.
-    let ran = team.apply(&commit, &[]);
-    service.signal("-CONT");
-    assert_eq!(ran.code, 1, "{ran}");
-    says(&team.host.only(7), &["**Held, not applied to** `local`"]);
-    // A held plan is still approved.
-    let ran = team.apply(&commit, &[]);
-    assert_eq!(ran.code, 0, "{ran}");
-    says(&team.host.only(7), &["**Applied to** `local`"]);
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        team.project.edit("Hello", "One");
+        team.commented(7);
+        service.signal("-STOP");
+        let commit = team.host.merge(7);
+        // A plan cannot be made at all.
+        let ran = team.apply(&commit, &[]);
+        service.signal("-CONT");
+        assert_eq!(ran.code, 1, "{ran}");
+        says(&team.host.only(7), &["**Held, not applied to** `local`"]);
+        // A held plan is still approved.
+        let ran = team.apply(&commit, &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&team.host.only(7), &["**Applied to** `local`"]);
+    }
 }
 
 #[test]
@@ -164,30 +168,34 @@ fn a_footer_that_cannot_be_written_changes_nothing_of_the_end() {
 
 #[test]
 fn a_comment_that_is_deleted_while_its_plan_is_applied_is_missed() {
-    let (team, _service) = Team::new(Kind::GitHub);
-    team.project.edit("Hello", "One");
-    team.commented(7);
-    let id = team.host.comments(7)[0].id;
-    team.host.trouble("PATCH", "/", Trouble::Spared);
-    team.host.trouble("PATCH", "/", Trouble::DeletedBefore(id));
-    let ran = team.merge_and_apply(7, &[]);
-    assert_eq!(ran.code, 0, "{ran}");
-    says(&ran.stderr, &["Warning: the comment of local", "no longer exists"]);
+    for kind in KINDS {
+        let (team, _service) = Team::new(kind);
+        team.project.edit("Hello", "One");
+        team.commented(7);
+        let id = team.host.comments(7)[0].id;
+        team.host.trouble(team.host.edits_with(), "/", Trouble::Spared);
+        team.host.trouble(team.host.edits_with(), "/", Trouble::DeletedBefore(id));
+        let ran = team.merge_and_apply(7, &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&ran.stderr, &["Warning: the comment of local", "no longer exists"]);
+    }
 }
 
 #[test]
 fn a_host_in_trouble_when_the_approval_is_read_stops_the_apply() {
-    let (team, service) = Team::new(Kind::GitHub);
-    team.project.edit("Hello", "One");
-    team.commented(7);
-    service.forget();
-    for _ in 0..4 {
-        team.host.trouble("GET", "/comments", Trouble::Answer(502, vec![], json!({"message": "Bad gateway"})));
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        team.project.edit("Hello", "One");
+        team.commented(7);
+        service.forget();
+        for _ in 0..4 {
+            team.host.trouble("GET", "/7/", Trouble::Answer(502, vec![], json!({"message": "Bad gateway"})));
+        }
+        let ran = team.merge_and_apply(7, &[]);
+        assert_eq!(ran.code, 1, "{ran}");
+        says(&ran.stderr, &["has a problem (HTTP 502: Bad gateway)", "nothing was changed"]);
+        assert_eq!(service.writes(), Vec::<String>::new());
     }
-    let ran = team.merge_and_apply(7, &[]);
-    assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stderr, &["has a problem (HTTP 502: Bad gateway)", "nothing was changed"]);
-    assert_eq!(service.writes(), Vec::<String>::new());
 }
 
 #[test]

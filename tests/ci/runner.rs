@@ -36,6 +36,8 @@ pub struct Runner<'r> {
     /// The folder of the checkout.
     workspace: &'r Path,
     temp: PathBuf,
+    /// The artifacts of the workflow's run, by name.
+    artifacts: PathBuf,
     /// Folders at the beginning of the path.
     pub first: Vec<PathBuf>,
     /// The path of its machine, if it is not that of this one.
@@ -46,10 +48,19 @@ pub struct Runner<'r> {
 
 impl<'r> Runner<'r> {
     pub fn new(workspace: &'r Path) -> Self {
-        let temp = workspace.join(".git/runner");
-        fs::create_dir_all(&temp).expect("a folder");
+        let (temp, artifacts) = (workspace.join(".git/runner"), workspace.join(".git/artifacts"));
+        for folder in [&temp, &artifacts] {
+            fs::create_dir_all(folder).expect("a folder");
+        }
         let action = document(&own("action.yml"));
-        Self { action, workspace, temp, first: Vec::new(), path: None, context: Vec::new() }
+        Self { action, workspace, temp, artifacts, first: Vec::new(), path: None, context: Vec::new() }
+    }
+
+    /// Uses the action in another job, which has another machine.
+    pub fn job(&self, inputs: &[(&str, &str)], env: &Env) -> Used {
+        fs::remove_dir_all(&self.temp).expect("a folder");
+        fs::create_dir_all(&self.temp).expect("a folder");
+        self.run(inputs, env)
     }
 
     /// Uses the action with these inputs in this environment.
@@ -62,6 +73,7 @@ impl<'r> Runner<'r> {
             assert!(given.insert(format!("inputs.{name}"), (*value).to_owned()).is_some(), "no input {name}");
         }
         given.insert("github.token".to_owned(), TOKEN.to_owned());
+        given.insert("runner.temp".to_owned(), self.temp.display().to_string());
         given.extend(self.context.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         let mut used = Used {
             code: 0,
@@ -72,11 +84,19 @@ impl<'r> Runner<'r> {
             path: Vec::new(),
         };
         for step in self.action["runs"]["steps"].as_array().expect("steps") {
-            if used.code != 0 || !step["if"].as_str().is_none_or(|condition| holds(condition, &given)) {
+            let condition = step["if"].as_str().unwrap_or_default();
+            let is_always = condition.starts_with("always() && ");
+            let condition = condition.trim_start_matches("always() && ");
+            if (used.code != 0 && !is_always) || !(condition.is_empty() || holds(condition, &given)) {
                 continue;
             }
             if let Some(action) = step["uses"].as_str() {
-                used.uses.push(action.to_owned());
+                let with = |name: &str| filled(step["with"][name].as_str().unwrap_or_default(), &given);
+                match action.split('@').next() {
+                    Some("actions/upload-artifact") => self.upload(&with("name"), Path::new(&with("path"))),
+                    Some("actions/download-artifact") => self.download(&with("pattern"), Path::new(&with("path"))),
+                    _ => used.uses.push(action.to_owned()),
+                }
                 continue;
             }
             self.step(step, &mut given, env, &mut used);
@@ -85,6 +105,26 @@ impl<'r> Runner<'r> {
             used.outputs.insert(name.clone(), filled(output["value"].as_str().expect("a value"), &given));
         }
         used
+    }
+
+    /// Stores the files of a folder, if there are any, in place of those of the same name.
+    fn upload(&self, name: &str, path: &Path) {
+        assert!(!name.contains(['"', ':', '<', '>', '|', '*', '?', '\\', '/']), "the host refuses the name {name}");
+        let artifact = self.artifacts.join(name);
+        if path.exists() {
+            let _ = fs::remove_dir_all(&artifact);
+            copy(path, &artifact);
+        }
+    }
+
+    /// Puts the files of all artifacts with names like this one into one folder.
+    fn download(&self, pattern: &str, path: &Path) {
+        let prefix = pattern.strip_suffix('*').expect("a pattern");
+        for artifact in fs::read_dir(&self.artifacts).expect("a folder").map(|file| file.expect("a file")) {
+            if artifact.file_name().to_string_lossy().starts_with(prefix) {
+                copy(&artifact.path(), path);
+            }
+        }
     }
 
     fn step(&self, step: &Value, given: &mut BTreeMap<String, String>, env: &Env, used: &mut Used) {
@@ -123,6 +163,14 @@ impl<'r> Runner<'r> {
                 given.insert(format!("steps.{id}.outputs.{name}"), value);
             }
         }
+    }
+}
+
+/// Copies the files of a folder.
+pub fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for file in fs::read_dir(from).expect("a folder").map(|file| file.expect("a file")) {
+        fs::copy(file.path(), to.join(file.file_name())).expect("a copy");
     }
 }
 
@@ -166,7 +214,7 @@ fn filled(text: &str, given: &BTreeMap<String, String>) -> String {
 /// The first non-empty operand of `a || b`.
 fn either(expression: &str, given: &BTreeMap<String, String>) -> String {
     let known = |term: &str| {
-        let is_context = ["inputs.", "steps.", "env.", "github.token", "github.action_re"]
+        let is_context = ["inputs.", "steps.", "env.", "github.token", "github.action_re", "runner.temp"]
             .iter()
             .any(|prefix| term.starts_with(prefix));
         assert!(is_context, "the runner of this test does not know {term}");

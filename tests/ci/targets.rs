@@ -68,12 +68,14 @@ fn the_targets_of_a_pull_request_share_a_comment() {
 
 #[test]
 fn results_that_are_the_same_are_told_once() {
-    let (team, _service) = team(Kind::GitHub);
-    team.comment_on_both();
-    let commit = team.host.merge(7);
-    let ran = team.run_with_both(&["apply", "--approved", "--yes", "--all-targets"], team.on_main(&commit));
-    assert_eq!(ran.code, 0, "{ran}");
-    says(&team.host.only(7), &["**Applied to** `first`, `second`"]);
+    for kind in KINDS {
+        let (team, _service) = team(kind);
+        team.comment_on_both();
+        let commit = team.host.merge(7);
+        let ran = team.run_with_both(&["apply", "--approved", "--yes", "--all-targets"], team.on_main(&commit));
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&team.host.only(7), &["**Applied to** `first`, `second`"]);
+    }
 }
 
 #[test]
@@ -174,52 +176,6 @@ fn a_text_that_is_too_long_continues_in_another_comment() {
 }
 
 #[test]
-fn many_targets_take_few_requests_and_one_comment() {
-    const TARGETS: usize = 120;
-    let team =
-        Team::fresh(Kind::GitHub, "templates:\n  hello: {push: {notification: {alert: \"Hello ${var.city}\"}}}\n");
-    let names: Vec<String> = (0..TARGETS).map(|number| format!("shop-{number:03}")).collect();
-    let apps: Vec<String> = names.iter().map(|name| format!("{name}:secret")).collect();
-    let options: Vec<&str> = apps.iter().flat_map(|app| ["--app", app]).collect();
-    let service = team.project.serve_with(&options);
-    let origin = &service.origin;
-    let target = |(number, name): (usize, &String)| {
-        let city = if number == 7 { "Paris" } else { "Berlin" };
-        format!(
-            "[targets.{name}]\nbase_url = \"{origin}\"\napi = \"extended\"\nsettle = \"1s\"\nledger = \"file:\"\n[targets.{name}.variables]\n\
-             city = \"{city}\"\n"
-        )
-    };
-    let groups = "[groups.staging]\ntargets = [\"shop-00*\"]\n[groups.production]\ntargets = [\"shop-1*\"]\n";
-    let targets: String = names.iter().enumerate().map(target).collect();
-    team.project.folder.write("pushplan.toml", format!("{targets}{groups}"));
-    let section = |name: &String| format!("[\"{origin}\".{name}]\napp_key = \"{name}\"\nmaster_secret = \"secret\"\n");
-    let file = team.project.folder.write("credentials.toml", names.iter().map(section).collect::<String>());
-    let owner = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-    std::fs::set_permissions(file, owner).expect("permissions");
-    let asked = || std::mem::take(&mut team.host.state().asked).len();
-    team.comment_on_both();
-    let body = team.host.only(7);
-    says(
-        &body,
-        &["## Plan for 120 targets: 120 with changes", "| Environment | With changes |", "| staging | 10 of 10 |"],
-    );
-    says(&body, &["| Variable | Value |", "Paris", "on shop-007"]);
-    assert!(body.chars().count() < 65_536 && !body.contains("--accept-truncated"), "{body}");
-    assert!(asked() <= 10);
-    let summary = team.run_with_both(&["ci", "summary", "--plan", "plans"], vec![]);
-    assert_eq!(summary.code, 0, "{summary}");
-    says(&summary.stdout, &["## Plan for 120 targets", "templates/hello"]);
-    let commit = team.host.merge(7);
-    let ran = team.run_with_both(&["apply", "--approved", "--yes", "--all-targets"], team.on_main(&commit));
-    assert_eq!(ran.code, 0, "{ran}");
-    assert!(asked() <= 10);
-    let body = team.host.only(7);
-    says(&body, &["**Applied to** `shop-000`", "and 108 more targets", "1 created."]);
-    assert!(body.chars().count() < 65_536);
-}
-
-#[test]
 fn one_target_that_moved_holds_the_others_back() {
     for kind in KINDS {
         let (team, service) = team(kind);
@@ -273,14 +229,16 @@ fn what_holds_a_target_back_is_told_with_commands_that_work() {
 
 #[test]
 fn saved_plans_are_not_approved_once_more() {
-    let (team, service) = team(Kind::GitHub);
-    team.comment_on_both();
-    let commit = team.host.merge(7);
-    service.forget();
-    let ran = team.run_with_both(&["apply", "plans", "--approved", "--yes"], team.on_main(&commit));
-    assert_eq!(ran.code, 64, "{ran}");
-    says(&ran.stderr, &["--approved", "[PLAN]"]);
-    assert_eq!(service.writes(), Vec::<String>::new());
+    for kind in KINDS {
+        let (team, service) = team(kind);
+        team.comment_on_both();
+        let commit = team.host.merge(7);
+        service.forget();
+        let ran = team.run_with_both(&["apply", "plans", "--approved", "--yes"], team.on_main(&commit));
+        assert_eq!(ran.code, 64, "{ran}");
+        says(&ran.stderr, &["--approved", "[PLAN]"]);
+        assert_eq!(service.writes(), Vec::<String>::new());
+    }
 }
 
 #[test]
@@ -312,42 +270,46 @@ fn a_target_whose_ledger_fails_is_told_in_its_comment() {
 
 #[test]
 fn who_is_not_asked_about_several_targets_is_told_on_each() {
-    let (team, service) = team(Kind::GitHub);
-    team.comment_on_both();
-    let commit = team.host.merge(7);
-    service.forget();
-    let ran = team.run_with_both(&["apply", "--approved", "--all-targets"], team.on_main(&commit));
-    assert_eq!(ran.code, 7, "{ran}");
-    assert_eq!(service.writes(), Vec::<String>::new());
-    says(&team.host.only(7), &["**Held, not applied to** `first`, `second`", "this plan needs a confirmation"]);
+    for kind in KINDS {
+        let (team, service) = team(kind);
+        team.comment_on_both();
+        let commit = team.host.merge(7);
+        service.forget();
+        let ran = team.run_with_both(&["apply", "--approved", "--all-targets"], team.on_main(&commit));
+        assert_eq!(ran.code, 7, "{ran}");
+        assert_eq!(service.writes(), Vec::<String>::new());
+        says(&team.host.only(7), &["**Held, not applied to** `first`, `second`", "this plan needs a confirmation"]);
+    }
 }
 
 #[test]
 fn a_promotion_is_shown_and_is_not_what_a_merge_applies() {
-    let (team, _service) = team(Kind::GitHub);
-    let both = |arguments: &[&str]| {
-        let ran = team.run_with_both(arguments, team.on_pull(7));
+    for kind in KINDS {
+        let (team, _service) = team(kind);
+        let both = |arguments: &[&str]| {
+            let ran = team.run_with_both(arguments, team.on_pull(7));
+            assert_eq!(ran.code, 0, "{ran}");
+        };
+        both(&["apply", "--target", "first", "--yes"]);
+        both(&["promote", "--from", "first", "--to", "second", "--out", "plan.json"]);
+        both(&["ci", "comment", "--plan", "plan.json"]);
+        says(
+            &team.host.only(7),
+            &[
+                "2 to create",
+                "After the merge: `pushplan promote --from first --to second --approved --yes`",
+                "After the merge, `pushplan promote --approved` applies exactly plan",
+                "A merge alone does not apply this.",
+            ],
+        );
+        let commit = team.host.merge(7);
+        let one = ["apply", "--approved", "--yes", "--target", "second"];
+        let ran = team.run_with_both(&one, team.on_main(&commit));
+        assert_eq!(ran.code, 5, "{ran}");
+        says(&ran.stderr, &["it is for another application, another part of the project or another purpose"]);
+        let promote = ["promote", "--from", "first", "--to", "second", "--approved", "--yes"];
+        let ran = team.run_with_both(&promote, team.on_main(&commit));
         assert_eq!(ran.code, 0, "{ran}");
-    };
-    both(&["apply", "--target", "first", "--yes"]);
-    both(&["promote", "--from", "first", "--to", "second", "--out", "plan.json"]);
-    both(&["ci", "comment", "--plan", "plan.json"]);
-    says(
-        &team.host.only(7),
-        &[
-            "2 to create",
-            "After the merge: `pushplan promote --from first --to second --approved --yes`",
-            "After the merge, `pushplan promote --approved` applies exactly plan",
-            "A merge alone does not apply this.",
-        ],
-    );
-    let commit = team.host.merge(7);
-    let one = ["apply", "--approved", "--yes", "--target", "second"];
-    let ran = team.run_with_both(&one, team.on_main(&commit));
-    assert_eq!(ran.code, 5, "{ran}");
-    says(&ran.stderr, &["it is for another application, another part of the project or another purpose"]);
-    let promote = ["promote", "--from", "first", "--to", "second", "--approved", "--yes"];
-    let ran = team.run_with_both(&promote, team.on_main(&commit));
-    assert_eq!(ran.code, 0, "{ran}");
-    says(&team.host.only(7), &["**Applied to** `second`", "2 created."]);
+        says(&team.host.only(7), &["**Applied to** `second`", "2 created."]);
+    }
 }

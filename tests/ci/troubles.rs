@@ -121,38 +121,48 @@ fn a_host_that_repeats_the_token_is_told_without_it() {
 
 #[test]
 fn other_systems_are_told_what_to_set() {
-    let (team, _service) = team(Kind::GitHub);
-    let ran = team.run(&["ci", "comment", "--plan", "plan.json"], &[]);
-    assert_eq!(ran.code, 64, "{ran}");
-    says(&ran.stderr, &["GITHUB_REPOSITORY=owner/name", "CI_PROJECT_ID", "--pull-request NUMBER"]);
-    // With these variables it works.
-    let own = |(name, _): &(&str, String)| ["GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_TOKEN"].contains(name);
-    let env: Env = team.on_pull(7).into_iter().filter(own).collect();
-    let ran = team.run(&["ci", "comment", "--plan", "plan.json"], &env);
-    assert_eq!(ran.code, 64, "{ran}");
-    says(&ran.stderr, &["this run is for no pull request", "--pull-request NUMBER"]);
-    let ran = team.run(&["ci", "comment", "--plan", "plan.json", "--pull-request", "7"], &env);
-    assert_eq!(ran.code, 0, "{ran}");
-    assert!(!team.host.only(7).contains("For commit"));
-    // The commit is the one that is checked out, by its id rather than by a name.
-    let git = |arguments: &[&str]| {
-        let who = ["-c", "user.name=Ada", "-c", "user.email=ada@shop.example", "-c", "commit.gpgsign=false"];
-        let ran = crate::team::ran(outside("git").args(who).args(arguments).current_dir(team.project.folder.path()));
+    for kind in KINDS {
+        let (team, _service) = team(kind);
+        let ran = team.run(&["ci", "comment", "--plan", "plan.json"], &[]);
+        assert_eq!(ran.code, 64, "{ran}");
+        says(&ran.stderr, &["GITHUB_REPOSITORY=owner/name", "CI_PROJECT_ID", "--pull-request NUMBER"]);
+        // With these variables it works.
+        let (names, noun, sign, commit): (&[&str], &str, &str, &str) = match kind {
+            Kind::GitHub => {
+                (&["GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_TOKEN"], "pull request", "#", "GITHUB_SHA")
+            }
+            Kind::GitLab => {
+                (&["CI_API_V4_URL", "CI_PROJECT_ID", "GITLAB_TOKEN"], "merge request", "!", "CI_COMMIT_SHA")
+            }
+        };
+        let env: Env = team.on_pull(7).into_iter().filter(|(name, _)| names.contains(name)).collect();
+        let ran = team.run(&["ci", "comment", "--plan", "plan.json"], &env);
+        assert_eq!(ran.code, 64, "{ran}");
+        says(&ran.stderr, &[&format!("this run is for no {noun}"), "--pull-request NUMBER"]);
+        let ran = team.run(&["ci", "comment", "--plan", "plan.json", "--pull-request", "7"], &env);
         assert_eq!(ran.code, 0, "{ran}");
-        ran.stdout.trim().to_owned()
-    };
-    git(&["init", "-q"]);
-    git(&["commit", "-q", "--allow-empty", "-m", "One"]);
-    let digits = git(&["rev-parse", "HEAD"])[..12].to_owned();
-    for named in [None, Some("HEAD")] {
-        let sha = named.map(|name| ("GITHUB_SHA", name.to_owned()));
-        let env: Env = env.iter().cloned().chain(sha).collect();
-        assert_eq!(team.run(&["ci", "comment", "--plan", "plan.json", "--pull-request", "7"], &env).code, 0);
-        says(&team.host.only(7), &[&format!("For commit `{digits}`.")]);
+        assert!(!team.host.only(7).contains("For commit"));
+        // The commit is the one that is checked out, by its id rather than by a name.
+        let git = |arguments: &[&str]| {
+            let who = ["-c", "user.name=Ada", "-c", "user.email=ada@shop.example", "-c", "commit.gpgsign=false"];
+            let ran =
+                crate::team::ran(outside("git").args(who).args(arguments).current_dir(team.project.folder.path()));
+            assert_eq!(ran.code, 0, "{ran}");
+            ran.stdout.trim().to_owned()
+        };
+        git(&["init", "-q"]);
+        git(&["commit", "-q", "--allow-empty", "-m", "One"]);
+        let digits = git(&["rev-parse", "HEAD"])[..12].to_owned();
+        for named in [None, Some("HEAD")] {
+            let sha = named.map(|name| (commit, name.to_owned()));
+            let env: Env = env.iter().cloned().chain(sha).collect();
+            assert_eq!(team.run(&["ci", "comment", "--plan", "plan.json", "--pull-request", "7"], &env).code, 0);
+            says(&team.host.only(7), &[&format!("For commit `{digits}`.")]);
+        }
+        let ran = team.run(&["ci", "comment", "--plan", "plan.json", "--pull-request", "99"], &env);
+        assert_eq!(ran.code, 4, "{ran}");
+        says(&ran.stderr, &[&format!("{noun} {sign}99 does not exist, or this token has no access to it")]);
     }
-    let ran = team.run(&["ci", "comment", "--plan", "plan.json", "--pull-request", "99"], &env);
-    assert_eq!(ran.code, 4, "{ran}");
-    says(&ran.stderr, &["pull request #99 does not exist, or this token has no access to it"]);
 }
 
 #[test]
@@ -226,20 +236,24 @@ fn a_host_with_a_problem_is_asked_again_and_then_left() {
 
 #[test]
 fn a_redirect_is_not_followed() {
-    let (team, _service) = team(Kind::GitHub);
-    let elsewhere = vec![("location", "http://127.0.0.1:9/".to_owned())];
-    team.host.trouble("GET", "/7/", Trouble::Answer(301, elsewhere, json!({"message": "Moved"})));
-    let ran = team.comment_on(7, &[]);
-    assert_eq!(ran.code, 1, "{ran}");
-    says(&ran.stderr, &["answered with a redirect (HTTP 301: Moved), which is not followed"]);
+    for kind in KINDS {
+        let (team, _service) = team(kind);
+        let elsewhere = vec![("location", "http://127.0.0.1:9/".to_owned())];
+        team.host.trouble("GET", "/7/", Trouble::Answer(301, elsewhere, json!({"message": "Moved"})));
+        let ran = team.comment_on(7, &[]);
+        assert_eq!(ran.code, 1, "{ran}");
+        says(&ran.stderr, &["answered with a redirect (HTTP 301: Moved), which is not followed"]);
+    }
 }
 
 #[test]
 fn a_token_goes_over_no_open_line() {
-    let (team, _service) = team(Kind::GitHub);
-    let mut env = team.on_pull(7);
-    env.push(("GITHUB_API_URL", "http://git.example/api/v3".to_owned()));
-    let ran = team.run(&["ci", "comment", "--plan", "plan.json"], &env);
-    assert_eq!(ran.code, 64, "{ran}");
-    says(&ran.stderr, &["GITHUB_API_URL", "is not https"]);
+    for (kind, name) in [(Kind::GitHub, "GITHUB_API_URL"), (Kind::GitLab, "CI_API_V4_URL")] {
+        let (team, _service) = team(kind);
+        let mut env = team.on_pull(7);
+        env.push((name, "http://git.example/api".to_owned()));
+        let ran = team.run(&["ci", "comment", "--plan", "plan.json"], &env);
+        assert_eq!(ran.code, 64, "{ran}");
+        says(&ran.stderr, &[name, "is not https"]);
+    }
 }

@@ -8,6 +8,7 @@ mod ledgers;
 mod pairs;
 mod parallel;
 mod promoting;
+mod saving;
 mod telling;
 
 use std::fs::{Permissions, set_permissions};

@@ -26,9 +26,15 @@ fn applies_are_measured_with_a_new_service_each() {
     assert_eq!((times.sequential.len(), times.parallel.len()), (2, 2));
 }
 
+/// More targets than are applied at the same time: they are applied in two waves.
 #[test]
-fn connections_over_ssh_are_counted() {
-    let Some(counted) = connections::count(3, 2, 1) else { return };
-    let all = [&counted.first_plan, &counted.apply, &counted.batches, &counted.clone_plan];
-    assert!(all.iter().all(|numbers| numbers.len() == 1 && numbers[0] >= 1.0), "{counted:?}");
+fn connections_over_ssh_are_few_for_more_targets_than_are_applied_at_the_same_time() {
+    let targets = applies::PARALLEL + 4;
+    let Some(counted) = connections::count(targets, 2, 1) else { return };
+    let connections::Connections { first_plan, apply, batches, clone_plan } = &counted;
+    for plan in [first_plan, clone_plan] {
+        assert!(plan.len() == 1 && (1.0..=3.0).contains(&plan[0]), "{counted:?}");
+    }
+    // The ledgers are read before the first batch.
+    assert!(batches[0] > 2.0 && apply[0] > 1.0 && apply[0] <= 2.0 * batches[0] + 3.0, "{counted:?}");
 }

@@ -21,7 +21,8 @@ use crate::text::count;
 ///
 /// Run it in a workflow for pull requests, after `pushplan plan --out FILE`. Plans of several targets share a comment, and what is the same
 /// is shown once; only a text that is too long continues in further comments. A target that could not be planned is listed first, with the
-/// reason, and nothing of it is approved. A comment is created once and edited from then on; it
+/// reason, and nothing of it is approved. If several jobs plan, run it once, in a job after them, with all of their plans, and with all
+/// targets in --target: a target of which no job saved a plan is then listed as failed. A comment is created once and edited from then on; it
 /// is recognized by a hidden marker and its author, not by its heading. It contains the digests of the plans: after the merge,
 /// `pushplan apply --approved` applies exactly these or nothing, and adds the result to the comment. On a pull request that is
 /// merged or closed, or whose newest commit is another one, the comment is not changed.

@@ -1,3 +1,5 @@
+mod jobs;
+
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -22,12 +24,14 @@ use crate::ledger::place;
 use crate::manifest::Project;
 use crate::render::{one_line, visible};
 use crate::text::all_of;
+use jobs::{job, planning};
 
 /// Write the workflow that plans on pull requests, applies on the merge and looks for drift each day.
 ///
 /// The workflow covers the targets that have a `base_url`. If each of them is in exactly one group, such as dev, staging and
 /// production, or if the targets themselves have such names, each environment has jobs of its own, and a merge is applied in that
-/// order. Jobs that plan use other credentials than jobs that apply. Pull requests from forks get no secrets; their plan is compared with the
+/// order. Jobs that plan use other credentials than jobs that apply. A job without credentials shows all of their plans in one comment.
+/// Pull requests from forks get no secrets; their plan is compared with the
 /// branch only. No text from a pull request reaches a shell.
 #[derive(Debug, Args)]
 pub struct Init {
@@ -223,60 +227,6 @@ impl Team {
         }
     }
 
-    /// The team with the targets of one environment only.
-    fn of(&self, environment: &Environment) -> Self {
-        let is_its = |(name, ..): &&(String, String, Option<String>)| environment.targets.contains(name);
-        Self {
-            targets: environment.name.clone(),
-            known: self.known.iter().filter(is_its).cloned().collect(),
-            named: self.named.clone(),
-            branch: self.branch.clone(),
-            folder: self.folder.clone(),
-            environments: Vec::new(),
-        }
-    }
-
-    /// A workflow with jobs for each environment, which apply in order.
-    fn fill_environments(&self, host: Host, uses: &str) -> String {
-        let jobs: Vec<String> = self.environments.iter().map(|environment| job(&environment.name)).collect();
-        let stages: Vec<String> = jobs.iter().map(|job| format!("deploy-{job}")).collect();
-        let each = |text: &str| -> String {
-            let one = |(number, environment): (usize, &Environment)| {
-                let text = words::filled(
-                    text,
-                    &[
-                        ("@JOB@", jobs[number].clone()),
-                        ("@ENVIRONMENT@", quoted(&environment.name)),
-                        ("@PLANNING@", quoted(&planning(&environment.name))),
-                        (
-                            "@NEEDS@",
-                            number
-                                .checked_sub(1)
-                                .map(|at| format!("\n    needs: apply-{}", jobs[at]))
-                                .unwrap_or_default(),
-                        ),
-                    ],
-                );
-                self.of(environment).fill(&text, host, uses)
-            };
-            self.environments.iter().enumerate().map(one).collect()
-        };
-        let (head, environment, rest) = match host {
-            Host::Github => {
-                let files =
-                    (include_str!("files/github-environments.yml"), include_str!("files/github-environment.yml"));
-                (files.0, files.1, "")
-            }
-            Host::Gitlab => (
-                include_str!("files/gitlab-environments.yml"),
-                include_str!("files/gitlab-environment.yml"),
-                include_str!("files/gitlab-jobs.yml"),
-            ),
-        };
-        let head = words::filled(head, &[("@STAGES@", stages.join(", "))]);
-        format!("{}{}{}", self.fill(&head, host, uses), each(environment), each(rest))
-    }
-
     /// Whether the ledger is pushed to a git server.
     fn pushes(&self) -> bool {
         let ledgers = self.known.iter().filter_map(|(_, _, ledger)| ledger.as_deref());
@@ -440,16 +390,6 @@ impl Team {
         });
         steps
     }
-}
-
-/// The environment with the credentials for planning.
-fn planning(environment: &str) -> String {
-    format!("{environment}-plan")
-}
-
-/// The name of an environment as a part of a job's name.
-fn job(environment: &str) -> String {
-    environment.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect()
 }
 
 /// The commands that move the ledgers of these targets from their machine.

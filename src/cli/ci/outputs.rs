@@ -51,7 +51,7 @@ pub struct Outputs {
 
 impl Outputs {
     pub fn run(&self, context: &Context) -> Ended {
-        let plans = saved::read_all(&self.plans)?.plans;
+        let plans = saved::read_all(&self.plans, &[])?.plans;
         let counts = (!plans.is_empty()).then(|| OutputCounts::of(&plans));
         let drifted = self.drift.as_deref().map(drifted).transpose()?;
         if let (Some(file), Some(counts)) = (&self.widget, &counts) {

@@ -97,9 +97,9 @@ pub fn run(
     codes: ExitCodes,
     context: &Context,
 ) -> Ended {
-    has_room(forms)?;
     let programs = forms.printed() == Some(Format::Json);
     let workspaces = asked.read(context, jiff::Timestamp::now(), programs)?;
+    has_room(forms, workspaces.len())?;
     if forms.saved.is_some() && lasting::is_in_ci() {
         workspaces.iter().try_for_each(|workspace| lasting::check(workspace))?;
     }
@@ -108,7 +108,10 @@ pub fn run(
 }
 
 /// Refuses HTML pages of several targets without a folder.
-pub fn has_room(forms: &Forms) -> Result<(), Failure> {
+pub fn has_room(forms: &Forms, targets: usize) -> Result<(), Failure> {
+    if targets == 1 {
+        return Ok(());
+    }
     let mut pages = forms.shown.iter().filter(|(format, _)| *format == Format::Html);
     pages.try_for_each(|(_, file)| has_room_for_pages(file.as_deref()))
 }
@@ -133,6 +136,7 @@ pub fn present(
     let several = several(all, &aheads, &again, forms.saved.as_deref());
     for (format, file) in &forms.shown {
         match (format, file) {
+            (Format::Html, Some(file)) if all.len() == 1 && is_page(file) => show_page(file, all, &aheads, context)?,
             (Format::Html, Some(folder)) => {
                 let number = write_each(folder, Format::Html.extension(), all, &aheads, render::html::report::html)?;
                 context.out.note(&format!("Wrote {} to {}", text::count(number, "page"), folder.display()));
@@ -172,9 +176,29 @@ fn show(several: &Several, format: Format, file: Option<&Path>, context: &Contex
     Ok(())
 }
 
+/// Writes the page of the only target, if it has a plan.
+fn show_page(
+    file: &Path,
+    all: &[TargetResult<Planned>],
+    aheads: &[(String, NextSteps)],
+    context: &Context,
+) -> Result<(), Failure> {
+    for (one, (_, ahead)) in all.iter().zip(aheads) {
+        if let Ok(planned) = &one.result {
+            write(file, &render::html::report::html(&planned.plan, ahead))?;
+            context.out.note(&format!("Wrote {}", file.display()));
+        }
+    }
+    Ok(())
+}
+
+/// Whether it is the name of a page rather than of a folder.
+fn is_page(file: &Path) -> bool {
+    file.extension().is_some_and(|end| end == "html" || end == "htm")
+}
+
 /// Checks that there is a folder, because a page is about one target.
 fn has_room_for_pages(folder: Option<&Path>) -> Result<(), Failure> {
-    let is_page = |folder: &Path| folder.extension().is_some_and(|end| end == "html" || end == "htm");
     match folder {
         Some(folder) if !is_page(folder) => Ok(()),
         _ => Err(Failure::usage("a page shows one target, but there are several")

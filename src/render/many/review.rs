@@ -154,8 +154,7 @@ fn head(several: &Several) -> String {
 /// The targets that could not be planned, by reason.
 fn failures(several: &Several) -> String {
     let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (target, result) in &several.all {
-        let PlanResult::Failed(failure) = result else { continue };
+    for (target, failure) in several.failed() {
         match said.iter_mut().find(|(known, _)| *known == failure.message) {
             Some((_, targets)) => targets.push(target),
             None => said.push((&failure.message, vec![target])),
@@ -279,29 +278,33 @@ fn totals(several: &Several, groups: &TargetGroups) -> String {
         ("Delete", Action::Delete),
         ("Manual", Action::ByHand),
     ];
+    let has_failed = several.failed().next().is_some();
     let row = |(name, members): &(String, Vec<String>)| {
-        let own: Vec<&PlanView> = several
-            .planned()
-            .filter(|(target, ..)| members.iter().any(|member| member == target))
-            .map(|(_, view, _)| view)
-            .collect();
-        if own.is_empty() {
+        let is_own = |target: &str| members.iter().any(|member| member == target);
+        let own: Vec<&PlanView> =
+            several.planned().filter(|(target, ..)| is_own(target)).map(|(_, view, _)| view).collect();
+        let failed = several.failed().filter(|(target, _)| is_own(target)).count();
+        if own.len() + failed == 0 {
             return String::new();
         }
         let changed = own.iter().filter(|view| !view.plan.is_empty()).count();
         let sum = |action| own.iter().map(|view| view.count(action)).sum::<usize>().to_string();
         let numbers: Vec<String> = COLUMNS.iter().map(|(_, action)| sum(*action)).collect();
         let name = text(&short(name, LINE)).replace('|', "\\|");
-        format!("| {name} | {changed} of {} | {} |\n", own.len(), numbers.join(" | "))
+        let failed_cell = if has_failed { format!(" {failed} |") } else { String::new() };
+        format!("| {name} | {changed} of {} |{failed_cell} {} |\n", own.len() + failed, numbers.join(" | "))
     };
     let rows: String = groups.iter().map(row).collect();
     if rows.is_empty() {
         return rows;
     }
     let columns: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
+    let failed = if has_failed { [" Failed |", "---|"] } else { [""; 2] };
     format!(
-        "| Environment | With changes | {} |\n|---|---|{}\n{rows}\n",
+        "| Environment | With changes |{} {} |\n|---|---|{}{}\n{rows}\n",
+        failed[0],
         columns.join(" | "),
+        failed[1],
         "---|".repeat(COLUMNS.len())
     )
 }

@@ -39,6 +39,12 @@ struct FailedFile {
 }
 
 impl FailedTarget {
+    /// A target of which nothing was saved.
+    fn missing(target: &str) -> Self {
+        let why = Failure::new("no plan was saved").help("the log of the job that plans it shows why");
+        Self { target: target.to_owned(), why }
+    }
+
     /// The text of its file.
     pub fn save(target: &str, why: &Failure) -> String {
         let file = FailedFile {
@@ -112,13 +118,14 @@ pub fn load_all(folder: &Path) -> Result<BTreeMap<String, Plan>, Failure> {
     in_folder(folder, load)
 }
 
-/// Reads the plans in files and folders, also ones that cannot be applied, and the targets that could not be planned.
-pub fn read_all(paths: &[PathBuf]) -> Result<SavedPlans, Failure> {
+/// Reads the plans in files and folders, also ones that cannot be applied, and the targets that could not be planned. A target
+/// that is expected and missing could not be planned either: the job that plans it ended before.
+pub fn read_all(paths: &[PathBuf], expected: &[String]) -> Result<SavedPlans, Failure> {
     let mut all = SavedPlans::default();
     for path in paths {
         if path.is_dir() {
             let failed = failed_in(path)?;
-            if failed.is_empty() || !names(path)?.is_empty() {
+            if failed.is_empty() && expected.is_empty() || !names(path)?.is_empty() {
                 all.plans.extend(in_folder(path, read)?.into_values());
             }
             all.failed.extend(failed);
@@ -130,11 +137,17 @@ pub fn read_all(paths: &[PathBuf]) -> Result<SavedPlans, Failure> {
     }
     let planned = all.plans.iter().map(|plan| &plan.target);
     let mut targets = BTreeSet::new();
-    match planned.chain(all.failed.iter().map(|failed| &failed.target)).find(|target| !targets.insert(*target)) {
-        None => Ok(all),
-        Some(second) => Err(Failure::usage(format!("there are two plans for the target {second}"))
-            .help("remove one of them: each target can have one plan")),
+    if let Some(second) =
+        planned.chain(all.failed.iter().map(|failed| &failed.target)).find(|target| !targets.insert(*target))
+    {
+        return Err(Failure::usage(format!("there are two plans for the target {second}"))
+            .help("remove one of them: each target can have one plan"));
     }
+    let missing =
+        expected.iter().filter(|target| !targets.contains(target)).map(|target| FailedTarget::missing(target));
+    let missing: Vec<FailedTarget> = missing.collect();
+    all.failed.extend(missing);
+    Ok(all)
 }
 
 /// The targets of a folder that could not be planned, sorted by name.
