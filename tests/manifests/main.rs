@@ -4,6 +4,7 @@ mod advice;
 mod audience;
 mod authoring;
 mod canonical;
+mod catalogues;
 mod content;
 mod editing;
 mod fix;

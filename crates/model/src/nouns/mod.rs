@@ -10,6 +10,7 @@ pub mod delay;
 pub mod device;
 pub mod field_path;
 pub mod level;
+pub mod locale;
 pub mod localization;
 pub mod many;
 pub mod message;

@@ -9,6 +9,7 @@
 
 mod align;
 mod by_hand;
+mod catalogues;
 mod condition;
 mod going;
 mod items;
@@ -46,6 +47,9 @@ use super::{Manifests, Target, author};
 
 /// The description of a place whose value is used several times.
 const AN_ANCHOR: &str = "an anchor, whose value stands in several places";
+
+/// The description of a text in a message catalogue.
+const A_CATALOGUE: &str = "the message catalogue";
 
 /// A range of a file, and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,6 +203,7 @@ impl<'m> Editor<'m> {
     fn origin(&self, subject: &Subject, span: Span) -> Option<(Span, &'static str)> {
         let within = |declaration: &Declaration| begins_in(declaration.node.span, span);
         let why = match () {
+            () if self.manifests.catalogues.hold(span) => A_CATALOGUE,
             () if subject.over.iter().any(|over| within(over)) => "the overlay for this target",
             () if self.shared.contains(&span) => AN_ANCHOR,
             () if within(subject.own) => return None,
