@@ -161,6 +161,8 @@ codes! {
     MS122 Error Free "a localization without a locale, or two for one locale"
     MS123 Warning Free "a localization lacks a placeholder of the common text"
     MS124 Warning Free "the text of a localization equals the common text"
+    MS125 Warning Free "no device of the audience can have the locale of a localization"
+    MS126 Warning Free "a language of the audience has no text"
     SC101 Warning Free "the time has passed"
     SC102 Error Fixed "the time does not exist in its zone"
     SC103 Error Fixed "the time exists twice in its zone"

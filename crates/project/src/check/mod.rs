@@ -97,6 +97,7 @@ pub(crate) static CHECKS: &[Check] = &[
     schedules::NEAR,
     content::DAYS,
     content::LANGUAGE,
+    content::AUDIENCE_LOCALES,
     pipelines::AUDIENCE,
     pipelines::DELAY,
     pipelines::TIMING,
