@@ -64,7 +64,8 @@ fn catalogues_become_localizations() {
          "notification": {"alert": "Der Ausverkauf hat begonnen", "ios": {"title": "Ausverkauf", "sound": "bell"}},
          "message": {"title": "Der Ausverkauf", "body": "Komm rein"}},
         {"language": "de", "country": "AT",
-         "notification": {"alert": "Servus", "ios": {"title": "Sale", "sound": "bell"}}},
+         "notification": {"alert": "Servus", "ios": {"title": "Ausverkauf", "sound": "bell"}},
+         "message": {"title": "Der Ausverkauf", "body": "Komm rein"}},
     ]);
     assert_eq!(*sent, expected);
     says(&project.good(&["plan"]).stdout, &["No changes."]);
@@ -105,11 +106,11 @@ fn problems_of_a_catalogue_are_reported_there() {
     assert_eq!(edited("      locales: locales\n", ""), ["RF120 locales/de.yaml:2:1"]);
     assert_eq!(edited("locales: locales", "locales: ./locales/"), [""; 0]);
     assert_eq!(edited("locales: locales", "locales: '${var.x:-locales}'"), [""; 0]);
-    assert_eq!(edited("locales: locales", "locales: texts")[0], "RF108 messages.yaml:11:16");
-    assert_eq!(edited("locales: locales", "locales: ../locales")[0], "RF106 messages.yaml:11:16");
-    assert_eq!(edited("locales: locales", "locales: /etc/locales")[0], "RF106 messages.yaml:11:16");
-    assert_eq!(edited("locales: locales", "locales: .git/locales")[0], "RF106 messages.yaml:11:16");
-    assert_eq!(edited("locales: locales", "locales: [locales]")[0], "YM205 messages.yaml:11:17");
+    assert_eq!(edited("locales: locales", "locales: texts"), ["RF108 messages.yaml:12:16"]);
+    assert_eq!(edited("locales: locales", "locales: ../locales"), ["RF106 messages.yaml:12:16"]);
+    assert_eq!(edited("locales: locales", "locales: /etc/locales"), ["RF106 messages.yaml:12:16"]);
+    assert_eq!(edited("locales: locales", "locales: .git/locales"), ["RF106 messages.yaml:12:16"]);
+    assert_eq!(edited("locales: locales", "locales: [locales]"), ["YM205 messages.yaml:12:17"]);
     assert_eq!(
         edited("locales: locales", "locales: locales\n      localizations: [{language: de, notification: {alert: A}}]"),
         ["MS122 locales/de.yaml:2:1"]

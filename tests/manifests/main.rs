@@ -23,6 +23,7 @@ mod schema;
 mod shape;
 mod slips;
 mod targets;
+mod translations;
 mod truth;
 mod validate;
 mod yaml_suite;

@@ -26,6 +26,11 @@ impl Locale {
         is_known.then(|| Self { language: first.map(str::to_owned), country: second.map(str::to_owned) })
     }
 
+    /// Whether it is the locale of a language with a country, and the other one that of the language.
+    pub fn is_within(&self, other: &Self) -> bool {
+        self.language == other.language && self.language.is_some() && self.country.is_some() && other.country.is_none()
+    }
+
     /// Returns the locale that a name with another spelling means, such as `pt_br`.
     pub fn meant(name: &str) -> Option<Self> {
         let name = name.replace('_', "-");

@@ -171,11 +171,16 @@ impl Manifests {
     }
 
     /// The variables of a target.
-    fn values(&self, target: Option<&str>) -> Variables {
+    pub(super) fn values(&self, target: Option<&str>) -> Variables {
         target.and_then(|name| self.project.target(name)).map(super::Target::values).unwrap_or_default()
     }
 
-    fn filling<'f>(&'f self, target: Option<&'f str>, variables: &'f Variables, growth: &'f Growth) -> Filling<'f> {
+    pub(super) fn filling<'f>(
+        &'f self,
+        target: Option<&'f str>,
+        variables: &'f Variables,
+        growth: &'f Growth,
+    ) -> Filling<'f> {
         Filling { variables, target, sources: &self.sources, growth }
     }
 
@@ -248,11 +253,7 @@ impl Manifests {
         findings: &mut Findings,
     ) -> Option<Node> {
         let Declaration { kind, node, .. } = stack.own;
-        let mut changed = defaults.map(|defaults| several::lay(kind, defaults, node, with.growth, taken));
-        for over in &stack.over {
-            let under = changed.as_ref().unwrap_or(node);
-            changed = Some(several::lay(kind, under, &over.node, with.growth, taken));
-        }
+        let mut changed = layered(stack, defaults, with.growth, taken);
         if self.has_files && catalogues::has_locales(changed.as_ref().unwrap_or(node)) {
             let address = Address::new(kind.key, stack.own.key.value.clone()).to_string();
             let mut expansion = Expansion { manifests: self, with, address, findings };
@@ -283,6 +284,22 @@ impl Manifests {
         left.extend(findings.into_vec().into_iter().filter(|finding| !unread.contains(&finding.at)));
         (None, left)
     }
+}
+
+/// A resource with its defaults and the target's overlays; `None` if there are none.
+pub(super) fn layered(
+    stack: &Stack,
+    defaults: Option<&Node>,
+    growth: &Growth,
+    taken: &mut Vec<At<String>>,
+) -> Option<Node> {
+    let Declaration { kind, node, .. } = stack.own;
+    let mut changed = defaults.map(|defaults| several::lay(kind, defaults, node, growth, taken));
+    for over in &stack.over {
+        let under = changed.as_ref().unwrap_or(node);
+        changed = Some(several::lay(kind, under, &over.node, growth, taken));
+    }
+    changed
 }
 
 /// The content of a declaration, and its lifecycle settings.

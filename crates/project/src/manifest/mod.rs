@@ -40,6 +40,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use catalogues::{TextState, TranslatedMessage, TranslatedText, TranslationTable, WrittenText};
 pub use collect::{Declaration, TOP_LEVEL};
 pub use desired::{Conditions, Declared, Desired, PossibleKinds};
 pub use inputs::TargetInputs;

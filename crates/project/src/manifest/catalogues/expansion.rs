@@ -11,7 +11,7 @@ use super::super::Manifests;
 use super::super::growth::weight;
 use super::super::refused::refused;
 use super::super::variables::{self, Filling};
-use super::texts::{each_push, find_mut, texts_of};
+use super::texts::{MESSAGE, each_push, find_mut, texts_of};
 use super::{Catalogue, LOCALES, entry, message_key, pushes};
 
 /// The key of a push's own localizations.
@@ -56,49 +56,60 @@ impl Expansion<'_> {
         }
         let folder = files::plain(&name.text);
         let manifests = self.manifests;
-        let mut found = manifests.catalogues.of_folder(&folder).peekable();
-        if found.peek().is_none() {
+        let found: Vec<&Catalogue> = manifests.catalogues.of_folder(&folder).collect();
+        if found.is_empty() {
             self.findings.push(self.no_catalogues(&name.text, value.span));
             return;
         }
         let size = weight(push);
         let mut own = Vec::new();
-        for catalogue in found {
+        for catalogue in &found {
             let Some(texts) = catalogue.message(message) else { continue };
             if !self.with.growth.allows(size) {
                 return;
             }
-            own.extend(self.localization(push, catalogue, texts));
+            let base = found.iter().find(|other| catalogue.locale.is_within(&other.locale));
+            own.extend(self.localization(push, catalogue, texts, base.and_then(|base| base.message(message))));
         }
         add(push, key.span, own);
     }
 
-    /// The content of a push with the texts of one locale; `None` if there are none.
-    fn localization(&mut self, push: &Node, catalogue: &Catalogue, texts: &MapEntry) -> Option<Node> {
+    /// The content of a push with the texts of one locale; `None` if there are none. A text that `de-AT` lacks is that
+    /// of its language, `de`.
+    fn localization(
+        &mut self,
+        push: &Node,
+        catalogue: &Catalogue,
+        texts: &MapEntry,
+        base: Option<&MapEntry>,
+    ) -> Option<Node> {
         let is_said = |entry: &&MapEntry| ["notification", "message"].contains(&entry.key.as_str());
         let said = push.entries()?.iter().filter(is_said).cloned().collect();
         let mut content = Node { span: push.span, tree: Tree::Map(said) };
         let mut changed = Vec::new();
-        for own in texts.value.entries()?.iter().filter(|entry| !entry.is_own()) {
-            // A text that is not translated yet.
-            if own.value.is_null() || own.value.is_unread() {
-                continue;
-            }
-            match find_mut(&mut content, &own.key) {
-                Some(value) => {
-                    *value = own.value.clone();
-                    changed.push(if own.key.starts_with("message.") { "message" } else { "notification" });
+        let (mut has_own, mut unknown) = (false, Vec::new());
+        for (is_own, own) in base.into_iter().map(|base| (false, base)).chain([(true, texts)]) {
+            for text in own.value.entries()?.iter().filter(|entry| is_translated(entry)) {
+                match find_mut(&mut content, &text.key) {
+                    Some(value) => {
+                        *value = text.value.clone();
+                        changed.push(if text.key.starts_with(MESSAGE) { "message" } else { "notification" });
+                        has_own |= is_own;
+                    }
+                    // Those of the language are reported there.
+                    None if is_own => unknown.push(unknown_text(text, texts, push)),
+                    None => {}
                 }
-                None => self.findings.push(unknown_text(own, texts, push)),
             }
         }
+        self.findings.extend(unknown);
         let Tree::Map(said) = content.tree else { return None };
         let at = texts.key.span;
         let code = |key: &str, code: &Option<String>| Some(entry(key, at, Node::filled(at, code.as_ref()?.clone())));
         let locale = [code("language", &catalogue.locale.language), code("country", &catalogue.locale.country)];
         let said = said.into_iter().filter(|entry| changed.contains(&entry.key.as_str()));
         let entries: Vec<MapEntry> = locale.into_iter().flatten().chain(said).collect();
-        (!changed.is_empty()).then_some(Node { span: at, tree: Tree::Map(entries) })
+        has_own.then_some(Node { span: at, tree: Tree::Map(entries) })
     }
 
     /// The finding for a folder without catalogues.
@@ -122,6 +133,11 @@ impl Expansion<'_> {
         }
         finding.label("no catalogue in it").help(format!("add a file for each locale, such as `{shown}/de.yaml`"))
     }
+}
+
+/// Whether an entry of a catalogue has a text. An empty one is not translated yet.
+fn is_translated(entry: &MapEntry) -> bool {
+    !entry.is_own() && !entry.value.is_null() && !entry.value.is_unread()
 }
 
 /// Adds localizations to those of a push. A list of another form is reported when the push gets its type.

@@ -5,12 +5,14 @@
 //! anything gets its type, so that all other code knows only those.
 
 mod expansion;
+mod table;
 mod texts;
 mod unread;
 
 use std::collections::HashMap;
 
 pub use expansion::Expansion;
+pub use table::{TextState, TranslatedMessage, TranslatedText, TranslationTable, WrittenText};
 pub use texts::{has_locales, pushes};
 
 use pushplan_io::files::CATALOGUES;

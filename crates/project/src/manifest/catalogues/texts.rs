@@ -24,7 +24,8 @@ const OF_PLATFORM: [&str; 11] = [
 const COMMON: [&str; 2] = ["alert", "actions.share"];
 
 const OF_MESSAGE: [&str; 2] = ["title", "body"];
-const MESSAGE: &str = "message.";
+/// The beginning of the fields of a Message Center message.
+pub const MESSAGE: &str = "message.";
 
 /// A text of a push, and its field: `alert`, `ios.title` or `message.body`.
 #[derive(Clone, Debug)]

@@ -24,9 +24,14 @@ impl Manifests {
             return Vec::new();
         }
         let read: HashSet<Span> = desired.resources.values().flat_map(localizations).collect();
+        // The texts of a push whose `locales` cannot be read go nowhere for that reason.
+        let broken: HashSet<&Address> = reported.iter().filter_map(|finding| finding.address.as_ref()).collect();
         let reported: Vec<Span> =
             reported.iter().map(|finding| finding.at).filter(|at| self.catalogues.hold(*at)).collect();
-        let is_reported = |entry: &MapEntry| reported.iter().any(|at| entry.value.span.contains(*at));
+        let is_reported = |entry: &MapEntry| {
+            reported.iter().any(|at| entry.value.span.contains(*at))
+                || address_of(&entry.key).is_some_and(|address| broken.contains(&address))
+        };
         let unread = self.catalogues.iter().flat_map(|catalogue| {
             let entries =
                 catalogue.messages.iter().filter(|entry| !read.contains(&entry.key.span) && !is_reported(entry));

@@ -19,6 +19,7 @@ mod page;
 mod remarks;
 mod settle;
 mod special;
+mod texts;
 mod walk;
 mod warn;
 mod words;
@@ -31,6 +32,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 pub use settle::{Settled, carry_out, settle};
+pub use texts::NewText;
 
 use pushplan_io::files;
 use pushplan_model::address::Address;
