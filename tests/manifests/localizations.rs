@@ -286,3 +286,43 @@ fn every_text_of_a_localization_is_compared_with_the_common_one() {
         assert_eq!(read(&text, EXTENDED).0, codes, "{german}");
     }
 }
+
+#[test]
+fn a_plan_counts_the_devices_of_each_locale() {
+    let project = Project::new(SALE);
+    let device = |number: usize, language: &str, country: &str| {
+        json!({"id": format!("d-{number}"), "device_type": "ios", "properties": {"language": language, "country": country}})
+            .to_string()
+    };
+    let locales = [
+        ("de", "DE"),
+        ("de", "DE"),
+        ("de", "AT"),
+        ("en", "GB"),
+        ("en", "GB"),
+        ("de", "GB"),
+        ("en", "US"),
+        ("fr", "FR"),
+    ];
+    let lines: Vec<String> =
+        locales.iter().zip(1..).map(|((language, country), n)| device(n, language, country)).collect();
+    project.folder.write("sample.jsonl", lines.join("\n"));
+    project.folder.write("pushplan.toml", "[targets.local]\npopulation = \"sample.jsonl\"\n");
+    // 8 devices: 2 in Germany and 1 in Britain read German, 1 in Austria has its own text, and 2 others are in Britain.
+    let shown = project.good(&["plan", "--offline"]).stdout;
+    says(&shown, &["about 8 of 8 devices; GB: about 2, de: about 3, de-AT: about 1"]);
+    let plan = project.good(&["plan", "--offline", "--format", "json"]).stdout;
+    let plan: serde_json::Value = serde_json::from_str(&plan).expect("JSON");
+    let locales = &plan["messages"][0]["reach"]["locales"];
+    assert_eq!(locales["de"], json!({"at_least": 3, "at_most": 3}), "{plan}");
+    let shown = project.good(&["preview", "scheduled_pushes/sale"]).stdout;
+    says(&shown, &["Reaches about 8 of 8 devices; GB: about 2, de: about 3, de-AT: about 1."]);
+    // The built-in service counts its own devices.
+    let service = project.serve();
+    for (number, line) in lines.iter().enumerate() {
+        let mut device: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        device.as_object_mut().expect("a map").remove("id");
+        service.put(&format!("/local/devices/d-{number}"), &device);
+    }
+    says(&project.good(&["plan"]).stdout, &["8 of 8 devices; GB: 2, de: 3, de-AT: 1"]);
+}
