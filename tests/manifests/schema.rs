@@ -327,7 +327,6 @@ fn every_right_sample_of_a_page_is_valid() {
         let section = code.page.split_once("\n## Right\n").map_or("", |(_, rest)| rest);
         let section = section.split("\n## ").next().unwrap_or_default();
         for block in section.split("```yaml").skip(1) {
-            // The first line names a file, if anything.
             let (name, body) = block.split_once('\n').unwrap_or_default();
             if is_catalogue(Path::new(name.trim())) {
                 continue;

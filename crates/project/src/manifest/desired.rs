@@ -3,6 +3,7 @@
 mod early;
 mod readable;
 mod resolving;
+mod unread;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
@@ -26,7 +27,7 @@ use super::layers::{Stack, Stacks};
 use super::meant::Meant;
 use super::provenance::{BodyVariables, Tracing};
 use super::variables::{self, Filling, Variables};
-use super::{Lifecycle, Manifests, Provenance, several};
+use super::{Lifecycle, Manifests, Provenance};
 use resolving::Resolving;
 
 pub(super) use early::EarlyResource;
@@ -253,7 +254,7 @@ impl Manifests {
         findings: &mut Findings,
     ) -> Option<Node> {
         let Declaration { kind, node, .. } = stack.own;
-        let mut changed = layered(stack, defaults, with.growth, taken);
+        let mut changed = stack.layered(defaults, with.growth, taken);
         if self.has_files && catalogues::has_locales(changed.as_ref().unwrap_or(node)) {
             let address = Address::new(kind.key, stack.own.key.value.clone()).to_string();
             let mut expansion = Expansion { manifests: self, with, address, findings };
@@ -284,22 +285,6 @@ impl Manifests {
         left.extend(findings.into_vec().into_iter().filter(|finding| !unread.contains(&finding.at)));
         (None, left)
     }
-}
-
-/// A resource with its defaults and the target's overlays; `None` if there are none.
-pub(super) fn layered(
-    stack: &Stack,
-    defaults: Option<&Node>,
-    growth: &Growth,
-    taken: &mut Vec<At<String>>,
-) -> Option<Node> {
-    let Declaration { kind, node, .. } = stack.own;
-    let mut changed = defaults.map(|defaults| several::lay(kind, defaults, node, growth, taken));
-    for over in &stack.over {
-        let under = changed.as_ref().unwrap_or(node);
-        changed = Some(several::lay(kind, under, &over.node, growth, taken));
-    }
-    changed
 }
 
 /// The content of a declaration, and its lifecycle settings.

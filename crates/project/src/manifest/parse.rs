@@ -14,12 +14,14 @@ use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::node::{At, MapEntry, Node, Scalar, Style, Tree};
 use pushplan_model::source::{FileId, Source, Span};
 
-use super::catalogues::LOCALES;
 use super::key_index::KeyIndex;
 use super::signs::{self, Role};
 use super::syntax::{self, DEPTH_LIMIT};
 use super::{merge, slips};
 use anchors::Anchored;
+
+/// The key of a push that names the folder of its message catalogues.
+pub(super) const LOCALES: &str = "locales";
 
 /// The largest manifest that is read.
 pub const FILE_LIMIT: u64 = 96 * 1024 * 1024;

@@ -39,7 +39,7 @@ impl Import {
         file: &str,
         outdated: bool,
     ) -> Result<Self, Vec<ImportProblem>> {
-        let known = Known::of(table);
+        let known = KnownTexts::of(table);
         let (mut import, mut problems) = (Self::default(), Vec::new());
         let mut firsts: HashMap<(String, String, String), usize> = HashMap::new();
         let mut unknown_locales = BTreeSet::new();
@@ -112,13 +112,13 @@ impl Import {
 }
 
 /// The texts that a file can have.
-struct Known<'t> {
+struct KnownTexts<'t> {
     by_field: BTreeMap<(&'t str, &'t str), (&'t TranslatedMessage, &'t TranslatedText)>,
     by_unit: HashMap<String, (&'t str, &'t str)>,
     table: &'t TranslationTable,
 }
 
-impl<'t> Known<'t> {
+impl<'t> KnownTexts<'t> {
     fn of(table: &'t TranslationTable) -> Self {
         let mut known = Self { by_field: BTreeMap::new(), by_unit: HashMap::new(), table };
         for (message, text) in exchanged(table) {

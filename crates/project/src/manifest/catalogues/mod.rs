@@ -7,7 +7,6 @@
 mod expansion;
 mod table;
 mod texts;
-mod unread;
 
 use std::collections::HashMap;
 
@@ -23,11 +22,8 @@ use pushplan_model::nouns::locale::Locale;
 use pushplan_model::source::{FileId, Sources, Span};
 use pushplan_model::text;
 
-use super::parse::Parsed;
+use super::parse::{LOCALES, Parsed};
 use super::split::parse;
-
-/// The key of a push that names the folder of its catalogues.
-pub const LOCALES: &str = "locales";
 
 /// The texts of one locale.
 #[derive(Debug)]

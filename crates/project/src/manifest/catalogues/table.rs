@@ -9,7 +9,6 @@ use pushplan_model::node::{Node, Tree};
 use pushplan_model::source::{FileId, Span};
 
 use super::super::Manifests;
-use super::super::desired::layered;
 use super::super::growth::Growth;
 use super::super::variables::{self, Filling};
 use super::texts::{pushes, texts_of};
@@ -95,10 +94,14 @@ impl Manifests {
         for stack in self.stacks(target).stacks.iter().filter(|stack| stack.own.kind.api.speaks()) {
             let own = stack.own;
             let defaults = self.collected.defaults.get(own.kind.key);
-            let node = layered(stack, defaults, &growth, &mut Vec::new());
+            let node = stack.layered(defaults, &growth, &mut Vec::new());
             let pushes = pushes(node.as_ref().unwrap_or(&own.node));
             let address = Address::new(own.kind.key, own.key.value.clone()).to_string();
             for (number, push) in (1..).zip(&pushes) {
+                // Its texts are those of the template.
+                if push.get("template").is_some() {
+                    continue;
+                }
                 let key = message_key(&address, number, pushes.len());
                 match self.translated(push, key, own.key.span, &with) {
                     Some(message) => table.messages.push(message),
@@ -161,7 +164,7 @@ impl Manifests {
 
 /// The folder that a push reads catalogues from.
 fn folder_of(push: &Node, with: &Filling) -> Option<String> {
-    let mut value = push.get(LOCALES).filter(|_| push.get("template").is_none())?.clone();
+    let mut value = push.get(LOCALES)?.clone();
     variables::fill(&mut value, with, &mut Findings::default());
     match &value.tree {
         Tree::Scalar(name) if !value.is_null() => Some(files::plain(&name.text)),

@@ -1,6 +1,6 @@
 //! Texts of catalogues that no message reads.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use pushplan_io::files::CATALOGUES;
 use pushplan_model::address::{Address, KindKey};
@@ -11,8 +11,9 @@ use pushplan_model::node::MapEntry;
 use pushplan_model::source::Span;
 use pushplan_model::text;
 
-use super::super::{Declared, Desired, Manifests};
-use super::Catalogue;
+use super::super::Manifests;
+use super::super::catalogues::Catalogue;
+use super::{Declared, Desired};
 
 /// The maximal number of addresses that are compared for a suggestion.
 const COMPARED: usize = 10_000;
@@ -26,10 +27,12 @@ impl Manifests {
         let read: HashSet<Span> = desired.resources.values().flat_map(localizations).collect();
         // The texts of a push whose `locales` cannot be read go nowhere for that reason.
         let broken: HashSet<&Address> = reported.iter().filter_map(|finding| finding.address.as_ref()).collect();
-        let reported: Vec<Span> =
+        let reported: BTreeSet<Span> =
             reported.iter().map(|finding| finding.at).filter(|at| self.catalogues.hold(*at)).collect();
         let is_reported = |entry: &MapEntry| {
-            reported.iter().any(|at| entry.value.span.contains(*at))
+            let own = entry.value.span;
+            let within = own.slice(0..0);
+            reported.range(within..).next().is_some_and(|at| own.contains(*at))
                 || address_of(&entry.key).is_some_and(|address| broken.contains(&address))
         };
         let unread = self.catalogues.iter().flat_map(|catalogue| {
