@@ -2,6 +2,7 @@
 //!
 //! Entities of a document type and document types themselves are refused, so a small file cannot become a large one.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -284,7 +285,7 @@ fn value(start: &BytesStart, name: &str, line: usize) -> Result<Option<String>, 
         problem(line, format!("an attribute is not valid XML: {error}"), "ask the translator for a complete file")
     };
     let found = start.try_get_attribute(name).map_err(|error| wrong(&error))?;
-    let read = found.map(|attribute| attribute.normalized_value(XmlVersion::Implicit1_0).map(|text| text.into_owned()));
+    let read = found.map(|attribute| attribute.normalized_value(XmlVersion::Implicit1_0).map(Cow::into_owned));
     read.transpose().map_err(|error| wrong(&error))
 }
 
