@@ -24,7 +24,7 @@ pub use pushplan_ledger as ledger;
 pub use pushplan_model::{
     address, audience, backoff, codes, cores, digest, exchange, finding, kinds, node, nouns, population, source, text,
 };
-pub use pushplan_project::{cases, check, look, manifest, timing};
+pub use pushplan_project::{cases, check, look, manifest, timing, translations};
 #[cfg(feature = "program")]
 pub use pushplan_service as service;
 

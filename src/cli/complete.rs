@@ -90,6 +90,7 @@ fn with_values(arg: Arg, command: &[&str]) -> Arg {
         (["lookup", "template"], "id", _) => from(arg, |current| values::keys("templates", current)),
         (_, _, "ADDRESS" | "OLD") => from(arg, values::addresses),
         (_, _, "WHAT" | "WHICH") if arg.is_positional() => from(arg, values::kinds_and_addresses),
+        (_, _, "LOCALE") => from(arg, values::locales),
         (_, _, "ZONE") => from(arg, values::zones),
         (["api"], "path", _) => arg,
         (_, _, "DIR") => from(arg, values::folders),

@@ -2,7 +2,7 @@
 
 use clap::Command;
 
-const EXAMPLES: [(&str, [&str; 2]); 41] = [
+const EXAMPLES: [(&str, [&str; 2]); 42] = [
     ("adopt", ["adopt segments/lapsed-buyers", "adopt --all-matching"]),
     ("api", ["api GET /api/segments", "api GET /api/schedules --paginate"]),
     ("apply", ["apply --target production", "apply --yes --only 'segments/*'"]),
@@ -23,6 +23,7 @@ const EXAMPLES: [(&str, [&str; 2]); 41] = [
     ("init", ["init shop", "init shop --bare"]),
     ("ledger", ["ledger status --target production", "ledger verify"]),
     ("list", ["list", "list segments --format json"]),
+    ("locales", ["locales", "locales --format json"]),
     ("lookup", ["lookup segment lapsed-buyers", "lookup named-user qa-team"]),
     ("man", ["man", "man --out man1"]),
     ("mv", ["mv segments/lapsed-buyers segments/lapsed", "mv segments/lapsed-buyers segments/lapsed --in-git"]),

@@ -27,6 +27,7 @@ mod http_server;
 mod init;
 mod ledger;
 mod list;
+mod locales;
 mod lookup;
 mod man;
 mod many;
@@ -161,6 +162,7 @@ commands! {
         preview::Preview answers,
         test::Test answers,
         lookup::Lookup answers,
+        locales::Locales,
         mv::Mv,
     }
     "Review" {

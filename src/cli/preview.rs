@@ -3,12 +3,14 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use jiff::Timestamp;
 
 use super::forms::among;
 use super::message::{self, Source};
 use super::planning::TargetArgs;
 use super::{Context, Ended, ledger};
 use crate::address::Address;
+use crate::engine::reach::has_population;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::kinds::{Parts, Template};
@@ -77,9 +79,19 @@ impl Preview {
         let message = source.message(&address, context)?;
         let seen = self.seen(&address, &message.parts, &source.desired)?;
         let open = message.parts.said.iter().any(|said| said.variables.is_some());
-        let preview =
-            render::preview::Preview { address: &address, place: message.place, app: &source.app(), open, seen };
+        let target = source.desired.target.as_deref();
+        let is_counted = target.is_some_and(|target| has_population(&source.manifests.project, target));
+        let reach = is_counted.then(|| self.reach(&address, context)).flatten();
+        let (place, app) = (message.place, source.app());
+        let preview = render::preview::Preview { address: &address, place, app: &app, open, reach, seen };
         self.show(&preview, context)
+    }
+
+    /// The devices that the message reaches. A project with errors has no numbers.
+    fn reach(&self, address: &Address, context: &Context) -> Option<String> {
+        let now = Timestamp::now();
+        let reach = self.place.open(now).ok()?.reach_of(address, &context.session, now)?;
+        render::plan::reach::of_message(&reach, address)
     }
 
     /// All requested views of the message.

@@ -122,7 +122,9 @@ fn write(context: &Context, files: &[GeneratedFile]) -> Result<(), Failure> {
 fn modelines(manifests: &Manifests) -> String {
     let root = &manifests.project.root;
     let mut folders: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let of_manifests = manifests.sources.iter().filter(|(file, _)| Some(*file) != manifests.project_file());
+    let of_manifests = manifests.sources.iter().filter(|(file, source)| {
+        Some(*file) != manifests.project_file() && !files::is_catalogue(Path::new(&*source.path))
+    });
     for (_, source) in of_manifests {
         let folder = source.path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let path = scope::relative(&root.join(folder), &root.join(OWN));

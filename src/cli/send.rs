@@ -91,7 +91,8 @@ impl SendCommand {
         let Spoken { said, mut values } = self.chosen(&address, &message.parts, &source)?;
         values.extend(self.with.iter().cloned());
         let app = source.app();
-        let preview = Preview { address: &address, place: message.place, app: &app, open: false, seen: Vec::new() };
+        let place = message.place;
+        let preview = Preview { address: &address, place, app: &app, open: false, reach: None, seen: Vec::new() };
         let again = self.place.again("send", &Choice::default());
         let test = Test { recipient: &recipient, target: &name, said, values, preview, again };
         let content = test_send::content(&test.said, &test.values);

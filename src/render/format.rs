@@ -18,6 +18,7 @@ pub enum Format {
     Github,
     CodeQuality,
     Junit,
+    Xliff,
 }
 
 /// The reader of a format on standard output.
@@ -44,7 +45,7 @@ const fn row(format: Format, name: &'static str, extension: &'static str, reader
     Row { format, name, extension, about, reader }
 }
 
-static ROWS: [Row; 13] = [
+static ROWS: [Row; 14] = [
     row(Format::Text, "text", ".txt", Reader::Person, "For reading in a terminal"),
     row(Format::Json, "json", ".json", Reader::Json, "For programs"),
     row(Format::Jsonl, "jsonl", ".jsonl", Reader::Json, "For programs, one line of JSON per item"),
@@ -58,6 +59,7 @@ static ROWS: [Row; 13] = [
     row(Format::Github, "github", ".txt", Reader::Bytes, "GitHub workflow commands: annotations on changed lines"),
     row(Format::CodeQuality, "code-quality", ".json", Reader::Json, "The Code Quality report of GitLab"),
     row(Format::Junit, "junit", ".xml", Reader::Bytes, "JUnit XML, for the test reports of CI systems"),
+    row(Format::Xliff, "xliff", ".xlf", Reader::Bytes, "XLIFF 2.0, for translators"),
 ];
 
 impl Format {

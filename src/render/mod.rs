@@ -41,6 +41,7 @@ pub mod sides;
 pub mod statistics;
 mod table;
 pub mod test_send;
+pub mod translations;
 pub mod unmanaged;
 
 pub use crate::text::{line_breaks, one_line, visible};

@@ -22,6 +22,8 @@ pub struct Preview<'p> {
     pub app: &'p str,
     /// Whether a push can set values for the placeholders.
     pub open: bool,
+    /// The devices that it reaches, and those of each locale, if they were counted.
+    pub reach: Option<String>,
     pub seen: Vec<Appearance>,
 }
 
@@ -72,6 +74,9 @@ impl Preview<'_> {
         let mut out = String::new();
         let address = Words::default().paint(&self.address.to_string(), Paint::Strong);
         head(&mut out, &address, &Words::default().paint(&self.place, Paint::Faint), style);
+        if let Some(reach) = &self.reach {
+            paragraph(&mut out, &Words::new(&format!("Reaches {reach}.")), 0, style);
+        }
         for seen in &self.seen {
             if self.has_several() || seen.label.is_some() {
                 let _ = writeln!(out);
@@ -165,6 +170,7 @@ impl Preview<'_> {
             main {
                 h1 { bdi { (one_line(&self.address.to_string())) } }
                 p class="place" { (one_line(&self.place)) }
+                @if let Some(reach) = &self.reach { p class="place" { "Reaches " (one_line(reach)) "." } }
                 @for seen in &self.seen {
                     section {
                         @if self.has_several() || seen.label.is_some() { h2 dir="auto" { (one_line(label(seen))) } }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::findings::json;
 use super::{
     calendar, cases, doctor, history, lease, ledger, lookup, managed, many, outcome, plan, reach, report, statistics,
-    unmanaged,
+    translations, unmanaged,
 };
 use crate::manifest::schema;
 
@@ -31,6 +31,7 @@ pub const SCHEMAS: &[(&str, Maker)] = &[
     ("ledger.schema.json", schema::of::<ledger::Status>),
     ("ledgers.schema.json", schema::of::<many::each::EachDocument<ledger::Status>>),
     ("list.schema.json", schema::of::<managed::ManagedDocument>),
+    ("locales.schema.json", schema::of::<translations::json::TranslationsDocument>),
     ("lookup.schema.json", schema::of::<lookup::json::LookupDocument>),
     (MANIFEST, schema::manifest),
     ("outcome.schema.json", schema::of::<outcome::json::OutcomeDocument>),

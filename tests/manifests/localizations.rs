@@ -208,3 +208,121 @@ experiments:
     let ran = folder.run(&["test"]);
     assert_eq!(ran.code, 0, "{ran:?}");
 }
+
+#[test]
+fn locales_are_compared_with_the_audience() {
+    let text = |alert: &str, audience: &str, localizations: &str| {
+        format!(
+            "segments:\n  german: {{criteria: {{language: de}}}}\nscheduled_pushes:\n  sale:\n    lifecycle: {{broadcast: true}}\n    \
+             schedule: {{scheduled_time: 2035-01-22T10:00}}\n    push:\n      audience: {audience}\n      device_types: [ios]\n      \
+             notification: {{alert: {alert}}}\n      localizations: [{localizations}]\n"
+        )
+    };
+    let de = "{language: de, notification: {alert: Der Ausverkauf hat begonnen}}";
+    let at = "{language: de, country: AT, notification: {alert: Der Abverkauf hat begonnen}}";
+    let fr = "{language: fr, notification: {alert: Les soldes ont commencé}}";
+    for (audience, localizations, codes) in [
+        ("all", vec![de, fr, at], &[][..]),
+        ("{language: [en, de]}", vec![de], &[]),
+        ("{language: [en, de]}", vec![de, fr], &["MS125"]),
+        ("{and: [{language: [en, de]}, {tag: vip}]}", vec![de, fr], &["MS125"]),
+        ("{or: [{language: de}, {tag: vip}]}", vec![de, fr], &[]),
+        ("{not: {language: de}}", vec![de, fr], &["MS125"]),
+        ("{not: {not: {language: de}}}", vec![de, fr], &["MS125"]),
+        ("{not: {segment: german}}", vec![de, at, fr], &["MS125", "MS125"]),
+        ("{country: DE}", vec![de, at], &["MS125"]),
+        ("{country: [DE, AT]}", vec![de, at], &[]),
+        ("{language: [en, de, fr]}", vec![de], &["MS126"]),
+        ("{language: [en, de, fr, es]}", vec![de], &["MS126"]),
+        // MS118 reports that nobody can read the common text.
+        ("{language: [de, fr]}", vec![de], &["MS118"]),
+        ("{and: [{language: [en, de, fr]}, {tag: vip}]}", vec![at], &["MS126"]),
+    ] {
+        let text = text("The sale is on and it is for you", audience, &localizations.join(", "));
+        let mut found = read(&text, EXTENDED).0;
+        found.sort_unstable();
+        let mut codes = codes.to_vec();
+        codes.sort_unstable();
+        assert_eq!(found, codes, "{audience} {localizations:?}");
+    }
+    // The language of a short text is unknown: it counts as one of the audience.
+    assert_eq!(read(&text("SALE", "{language: [en, de]}", de), EXTENDED).0, [""; 0]);
+    assert_eq!(read(&text("SALE", "{language: [en, de, fr]}", de), EXTENDED).0, ["MS126"]);
+}
+
+#[test]
+fn a_text_that_is_too_long_in_one_locale_only_is_named() {
+    let text = |common: &str, german: &str, french: &str| {
+        format!(
+            "scheduled_pushes:\n  sale:\n    schedule: {{scheduled_time: 2035-01-22T10:00}}\n    push:\n      audience: {{tag: x}}\n      \
+             device_types: [ios]\n      notification: {{alert: {common}}}\n      localizations:\n        \
+             - {{language: de, notification: {{alert: {german}}}}}\n        - {{language: fr, notification: {{alert: {french}}}}}\n"
+        )
+    };
+    let long = "lang ".repeat(80);
+    let shown = |text: String| Folder::project(&text).run(&["validate"]).stdout;
+    let only = "only the text for `de` is too long";
+    says(&shown(text("Sale", &long, "Soldes")), &[only, "MS106"]);
+    for text in [text("Sale", &long, &format!("{long}x")), text(&format!("{long}x"), &long, "Soldes")] {
+        let shown = shown(text);
+        says(&shown, &["MS106"]);
+        assert!(!shown.contains("only the text"), "{shown}");
+    }
+}
+
+#[test]
+fn every_text_of_a_localization_is_compared_with_the_common_one() {
+    for (german, codes) in [
+        ("{alert: Servus, ios: {title: Sale}}", &["MS124"][..]),
+        ("{alert: Servus, ios: {title: Abverkauf}}", &[]),
+        ("{alert: Servus}", &[]),
+        ("{alert: Servus, ios: {title: '123'}}", &[]),
+    ] {
+        let text = format!(
+            "scheduled_pushes:\n  sale:\n    schedule: {{scheduled_time: 2035-01-22T10:00}}\n    push:\n      audience: {{tag: x}}\n      \
+             device_types: [ios]\n      notification: {{alert: The sale is on, ios: {{title: Sale}}}}\n      \
+             localizations: [{{language: de, notification: {german}}}]\n"
+        );
+        assert_eq!(read(&text, EXTENDED).0, codes, "{german}");
+    }
+}
+
+#[test]
+fn a_plan_counts_the_devices_of_each_locale() {
+    let project = Project::new(SALE);
+    let device = |number: usize, language: &str, country: &str| {
+        json!({"id": format!("d-{number}"), "device_type": "ios", "properties": {"language": language, "country": country}})
+            .to_string()
+    };
+    let locales = [
+        ("de", "DE"),
+        ("de", "DE"),
+        ("de", "AT"),
+        ("en", "GB"),
+        ("en", "GB"),
+        ("de", "GB"),
+        ("en", "US"),
+        ("fr", "FR"),
+    ];
+    let lines: Vec<String> =
+        locales.iter().zip(1..).map(|((language, country), n)| device(n, language, country)).collect();
+    project.folder.write("sample.jsonl", lines.join("\n"));
+    project.folder.write("pushplan.toml", "[targets.local]\npopulation = \"sample.jsonl\"\n");
+    // 8 devices: 2 in Germany and 1 in Britain read German, 1 in Austria has its own text, and 2 others are in Britain.
+    let shown = project.good(&["plan", "--offline"]).stdout;
+    says(&shown, &["about 8 of 8 devices; GB: about 2, de: about 3, de-AT: about 1"]);
+    let plan = project.good(&["plan", "--offline", "--format", "json"]).stdout;
+    let plan: serde_json::Value = serde_json::from_str(&plan).expect("JSON");
+    let locales = &plan["messages"][0]["reach"]["locales"];
+    assert_eq!(locales["de"], json!({"at_least": 3, "at_most": 3}), "{plan}");
+    let shown = project.good(&["preview", "scheduled_pushes/sale"]).stdout;
+    says(&shown, &["Reaches about 8 of 8 devices; GB: about 2, de: about 3, de-AT: about 1."]);
+    // The built-in service counts its own devices.
+    let service = project.serve();
+    for (number, line) in lines.iter().enumerate() {
+        let mut device: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        device.as_object_mut().expect("a map").remove("id");
+        service.put(&format!("/local/devices/d-{number}"), &device);
+    }
+    says(&project.good(&["plan"]).stdout, &["8 of 8 devices; GB: 2, de: 3, de-AT: 1"]);
+}

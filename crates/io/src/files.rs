@@ -151,6 +151,14 @@ pub fn is_manifest(path: &Path) -> bool {
     (is("yaml") || is("yml")) && !is_cases(path)
 }
 
+/// The name of folders with message catalogues.
+pub const CATALOGUES: &str = "locales";
+
+/// Whether a file is a message catalogue, by its path in the project: a YAML file directly in a folder of catalogues.
+pub fn is_catalogue(path: &Path) -> bool {
+    is_manifest(path) && path.parent().and_then(Path::file_name).is_some_and(|folder| folder == CATALOGUES)
+}
+
 /// Whether a file contains device tests, by its name.
 pub fn is_cases(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();

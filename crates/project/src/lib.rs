@@ -5,3 +5,4 @@ pub mod check;
 pub mod look;
 pub mod manifest;
 pub mod timing;
+pub mod translations;

@@ -10,6 +10,7 @@ use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 
 use crate::cli::{Arguments, help};
 use crate::codes::{CODES, LIMITS};
+use crate::files;
 use crate::kinds::KINDS;
 use crate::manifest::{Manifests, PROJECT_FILE, Project, read_project};
 use crate::service::config::SAMPLES;
@@ -53,6 +54,16 @@ fn at_home(folder: &Path) -> PathBuf {
         (Ok(below), Some(home)) => Path::new(&home).join(below),
         _ => folder.to_owned(),
     }
+}
+
+/// The locales of the project's message catalogues.
+pub fn locales(current: &OsStr) -> Candidates {
+    let Some(root) = root() else { return Candidates::new() };
+    let found = files::manifests(&root, &Project::open(&root).places()).0.into_iter();
+    let names =
+        found.filter(|path| files::is_catalogue(path)).filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
+    let all: BTreeSet<String> = names.collect();
+    fitting(current, all.into_iter().map(|name| (name, None)))
 }
 
 fn manifests() -> Option<Manifests> {

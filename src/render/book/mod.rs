@@ -31,6 +31,7 @@ written! {
     "how-to/manifests.md",
     "how-to/platforms.md",
     "how-to/localizations.md",
+    "how-to/translate.md",
     "how-to/targets.md",
     "how-to/ledgers.md",
     "how-to/adopt.md",

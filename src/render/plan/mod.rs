@@ -16,7 +16,7 @@ pub(super) mod messages;
 mod near;
 pub(super) mod past;
 pub(super) mod people;
-pub(super) mod reach;
+pub mod reach;
 mod renamed;
 mod requests;
 pub(super) mod rows;

@@ -1,7 +1,8 @@
 //! The number of devices that a message reaches, in words that every form shows.
 
 use super::PlanView;
-use crate::plan::{Plan, ReachChange};
+use crate::address::Address;
+use crate::plan::{Plan, Reach, ReachChange};
 use crate::population::{DeviceCount, PopulationAbout, PopulationSource};
 use crate::render::table::grouped as thousands;
 use crate::review::{MessageChange, MessageClass, MessageFate, MessageGroup};
@@ -10,9 +11,22 @@ use crate::timing::words::length;
 const MILLION: u64 = 1_000_000;
 /// Up to this number of senders in one row, each has its own count.
 const FEW: usize = 3;
+/// The number of locales whose devices are named.
+const MOST_LOCALES: usize = 12;
 
-/// `12,400 → 13,050 of 40,000 devices (+650)`, for the messages of one row.
+/// `12,400 → 13,050 of 40,000 devices (+650); de: 3,400`, for the messages of one row.
 pub fn of_group(plan: &Plan, group: &MessageGroup) -> Option<String> {
+    let all = of_audience(plan, group)?;
+    let mut senders = group.messages.iter().map(|message| &message.address);
+    let first = senders.next().filter(|first| senders.all(|other| other == *first));
+    let sender = first.filter(|_| group.first.fate != MessageFate::Cancelled);
+    Some(match sender.and_then(|sender| by_locale(plan.told.reach.as_ref()?, sender)) {
+        Some(locales) => format!("{all}; {locales}"),
+        None => all,
+    })
+}
+
+fn of_audience(plan: &Plan, group: &MessageGroup) -> Option<String> {
     let about = &plan.told.reach.as_ref()?.population;
     let all: Vec<ReachChange> = group.messages.iter().filter_map(|message| message.reach).collect();
     let is_by_tags = group.first.causes.iter().any(|cause| cause.is_by_tags);
@@ -69,6 +83,29 @@ fn words(change: ReachChange, about: &PopulationAbout, each: Option<&str>, group
     let each = each.filter(|_| !is_nobody);
     let hedge = if each.is_some() { "about " } else { hedge(about) };
     Some(format!("{hedge}{counts} of {}{}{delta}", devices(about), each.unwrap_or_default()))
+}
+
+/// `de: 3,400, es: 1,200`: the devices that get each localization after the plan.
+fn by_locale(reach: &Reach, sender: &Address) -> Option<String> {
+    let (locales, about) = (reach.locales.get(sender)?, &reach.population);
+    let shown: Vec<String> = locales
+        .iter()
+        .take(MOST_LOCALES)
+        .map(|(locale, number)| format!("{locale}: {}{}", hedge(about), count(*number, about)))
+        .collect();
+    let more = locales.len().checked_sub(MOST_LOCALES).filter(|more| *more > 0);
+    let more = more.map(|more| format!(", and {more} more locales")).unwrap_or_default();
+    Some(format!("{}{more}", shown.join(", ")))
+}
+
+/// `about 12,400 of 40,000 devices; de: about 3,400`, for the message of one sender.
+pub fn of_message(reach: &Reach, sender: &Address) -> Option<String> {
+    let about = &reach.population;
+    let all = format!("{}{} of {}", hedge(about), count(reach.of.get(sender)?.after?, about), devices(about));
+    Some(match by_locale(reach, sender) {
+        Some(locales) => format!("{all}; {locales}"),
+        None => all,
+    })
 }
 
 /// Whether a number that stays has to be said: other people get it, or it is sent to them more or less often.

@@ -109,7 +109,11 @@ struct Counted {
 /// Counts the audiences of a plan, by the service and on its channel list.
 async fn counted(plan: &Plan, population: &Population) -> Vec<Counted> {
     let mut all = Vec::new();
-    for CountedAudience { address, side, audience, query } in Review::of(plan).counted_audiences() {
+    for CountedAudience { address, side, locale, audience, query } in Review::of(plan).counted_audiences() {
+        // The recipients are those of all locales.
+        if locale.is_some() {
+            continue;
+        }
         let address = address.to_string();
         let query = query.unwrap_or_else(|| panic!("{address} is simple"));
         let on_channels = population.channels.count(&audience).unwrap_or_else(|| panic!("{address} is simple"));

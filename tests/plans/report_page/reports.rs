@@ -39,7 +39,8 @@ fn preview() -> String {
     let address = address("templates/winback");
     let change = plan.changes.iter().find(|change| change.address == address).expect("a template");
     let seen = Review::of(&plan).messages(change, Side::After);
-    Preview { address: &address, place: "messages/templates.yaml:1".to_owned(), app: "Shop", open: true, seen }.html()
+    let place = "messages/templates.yaml:1".to_owned();
+    Preview { address: &address, place, app: "Shop", open: true, reach: None, seen }.html()
 }
 
 /// A campaign with every kind of note for a plan's readers.

@@ -195,11 +195,17 @@ fn variables(parts: &Parts, sources: &Sources) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for said in &parts.said {
         let localized = said.localizations.iter().map(|own| Some(own.span));
+        // The texts of a localization can be in a catalogue.
+        let single = said.localized().flat_map(|(_, own)| {
+            let notification = own.notification.into_iter().flat_map(|notification| notification.texts());
+            notification.chain(own.message.into_iter().flat_map(|message| [&message.title, &message.body]))
+        });
         let spans = [said.notification.map(|it| it.span), said.message.map(|it| it.span)];
         for text in spans
             .into_iter()
             .chain(localized)
             .flatten()
+            .chain(single.map(|text| text.span))
             .filter(|span| span.file().is_some())
             .map(|span| sources.text(span))
         {

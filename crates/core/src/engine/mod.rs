@@ -27,6 +27,7 @@ mod session;
 pub mod several;
 pub mod stage;
 pub mod target;
+pub mod translations;
 pub mod turn;
 pub mod validate;
 pub mod workspace;

@@ -11,16 +11,22 @@ use pushplan_io::failure::Failure;
 use pushplan_ledger::{Ledger, Position};
 use pushplan_model::address::Address;
 use pushplan_model::population::{DeviceCount, Population, PopulationAbout};
+use pushplan_project::manifest::Project;
 
-use super::Opened;
 use super::offline::decided;
 use super::target::is_built_in;
 use super::workspace::{PlanRequest, Workspace};
-use crate::plan::Basis;
+use super::{Opened, Session};
+use crate::plan::{Basis, Plan, Reach};
 use crate::review::{Review, Side};
 
 pub use channels::{ChannelList, ReachProgress};
 pub use sample::device_facts;
+
+/// Whether a target has a stored population or a sample.
+pub fn has_population(project: &Project, target: &str) -> bool {
+    kept::is_kept(&project.root, target) || project.target(target).is_some_and(|target| target.population.is_some())
+}
 
 /// The result of `pushplan reach`.
 #[derive(Debug)]
@@ -61,17 +67,32 @@ impl Workspace {
         Ok(ReachFound { target: self.target.clone(), population: population.about(), file, messages, is_built_in })
     }
 
+    /// Counts the devices that one message of the project reaches, on the stored population of the target or on the sample
+    /// of the project; `None` without any of these.
+    pub fn reach_of(&self, address: &Address, session: &Session, now: jiff::Timestamp) -> Option<Reach> {
+        let plan = self.declared_plan(now).ok()?;
+        let population = self.population(&plan, session).filter(|population| !population.is_empty())?;
+        let mut audiences = Review::as_declared(&plan).counted_audiences();
+        audiences.retain(|one| one.address == *address && one.side == Side::After);
+        let counts = audiences.iter().map(|one| counting::claimed(&population, &one.audience)).collect();
+        Some(counting::joined(population.about(), audiences, counts))
+    }
+
+    /// A plan of the files compared with an empty ledger: every message is new.
+    fn declared_plan(&self, now: jiff::Timestamp) -> Result<Plan, Failure> {
+        let request = PlanRequest::default();
+        decided(self, &Ledger::default(), Position::default(), Basis::Ledger, &request, now)
+    }
+
     /// Counts the devices that each message of the project reaches.
     fn reached(
         &self,
         population: &Population,
         now: jiff::Timestamp,
     ) -> Result<Vec<(Address, Option<DeviceCount>)>, Failure> {
-        // Compared with an empty ledger, every message in the files is new.
-        let request = PlanRequest::default();
-        let plan = decided(self, &Ledger::default(), Position::default(), Basis::Ledger, &request, now)?;
+        let plan = self.declared_plan(now)?;
         let all = Review::as_declared(&plan).counted_audiences();
-        let after = all.into_iter().filter(|one| one.side == Side::After);
+        let after = all.into_iter().filter(|one| one.side == Side::After && one.locale.is_none());
         Ok(after.map(|one| (one.address, counting::claimed(population, &one.audience))).collect())
     }
 }

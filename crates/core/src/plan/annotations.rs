@@ -239,9 +239,10 @@ pub struct FilledVariable {
 /// A value that is not in the declaration of its resource.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrittenValue {
-    /// Its field, without positions in lists: `push.notification.alert`.
+    /// Its field, without positions in lists: `push.notification.alert`. A localization has its locale:
+    /// `push.localizations[de]`.
     pub path: String,
-    /// The origin of the value: `var.discount`, `defaults.segments`, `overlays.eu` or the file of a body.
+    /// The origin of the value: `var.discount`, `defaults.segments`, `overlays.eu`, or the file of a body or a catalogue.
     pub origin: String,
     /// The value of a variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]

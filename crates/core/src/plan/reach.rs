@@ -12,6 +12,9 @@ pub struct Reach {
     pub population: PopulationAbout,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub of: BTreeMap<Address, ReachChange>,
+    /// How many devices get each localization after the plan, by address of the sender and by locale.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub locales: BTreeMap<Address, BTreeMap<String, DeviceCount>>,
 }
 
 /// How many devices an audience has, before and after. `None` if there is no such side, or if it could not be counted.

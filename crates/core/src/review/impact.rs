@@ -8,6 +8,7 @@ mod decisive;
 mod details;
 mod groups;
 mod hosts;
+mod locales;
 mod origins;
 mod people;
 mod quiet;

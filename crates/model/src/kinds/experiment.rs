@@ -109,7 +109,7 @@ impl Resource for Experiment {
         parts.split = Some(self.split());
         parts.names = variants.iter().map(|variant| variant.name.as_ref()).collect();
         for (number, variant) in variants.iter().enumerate() {
-            let Variant { push: Content { notification, message, localizations, rest }, schedule, .. } = &variant.value;
+            let Variant { push: Content { notification, message, localizations, locales: _, rest }, schedule, .. } = &variant.value;
             let said = ReadableText {
                 notification: Some(notification),
                 message: message.as_ref(),

@@ -51,7 +51,7 @@ impl Resource for Template {
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         let Self { name: _, description: _, variables, push, previews } = self;
-        let Content { notification, message, localizations, rest } = push;
+        let Content { notification, message, localizations, locales: _, rest } = push;
         parts.previews.extend(previews);
         parts.said.push(ReadableText {
             notification: Some(notification),

@@ -11,6 +11,7 @@ pub mod device;
 pub mod field_path;
 pub mod inactivity;
 pub mod level;
+pub mod locale;
 pub mod localization;
 pub mod many;
 pub mod message;

@@ -27,6 +27,9 @@ shape! {
         message: Option<At<Message>>,
         /// Other content for devices with a language or a country. Needs `api = "extended"`.
         localizations: Localizations,
+        /// The folder of message catalogues with other content by locale, such as `locales`.
+        #[manifest(only)]
+        locales: Option<At<String>>,
         /// The campaigns of the push.
         campaigns: Option<Campaigns>,
         /// The template of the notification, by its key in `templates`. pushplan fills it in.
@@ -81,6 +84,9 @@ shape! {
         message: Option<At<Message>>,
         /// Other content for devices with a language or a country. Needs `api = "extended"`.
         localizations: Localizations,
+        /// The folder of message catalogues with other content by locale, such as `locales`.
+        #[manifest(only)]
+        locales: Option<At<String>>,
         ..rest known is_further
     }
 }

@@ -98,6 +98,7 @@ pub(crate) static CHECKS: &[Check] = &[
     schedules::NEAR,
     content::DAYS,
     content::LANGUAGE,
+    content::AUDIENCE_LOCALES,
     pipelines::AUDIENCE,
     pipelines::DELAY,
     pipelines::TIMING,

@@ -3,6 +3,7 @@
 mod early;
 mod readable;
 mod resolving;
+mod unread;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
@@ -19,13 +20,14 @@ use pushplan_model::nouns::push::{Content, Push};
 use pushplan_model::source::Span;
 
 use super::bodies::{self, Bodies};
+use super::catalogues::{self, Expansion};
 use super::collect::Declaration;
 use super::growth::{self, Growth};
 use super::layers::{Stack, Stacks};
 use super::meant::Meant;
 use super::provenance::{BodyVariables, Tracing};
 use super::variables::{self, Filling, Variables};
-use super::{Lifecycle, Manifests, Provenance, several};
+use super::{Lifecycle, Manifests, Provenance};
 use resolving::Resolving;
 
 pub(super) use early::EarlyResource;
@@ -170,18 +172,26 @@ impl Manifests {
     }
 
     /// The variables of a target.
-    fn values(&self, target: Option<&str>) -> Variables {
+    pub(super) fn values(&self, target: Option<&str>) -> Variables {
         target.and_then(|name| self.project.target(name)).map(super::Target::values).unwrap_or_default()
     }
 
-    fn filling<'f>(&'f self, target: Option<&'f str>, variables: &'f Variables, growth: &'f Growth) -> Filling<'f> {
+    pub(super) fn filling<'f>(
+        &'f self,
+        target: Option<&'f str>,
+        variables: &'f Variables,
+        growth: &'f Growth,
+    ) -> Filling<'f> {
         Filling { variables, target, sources: &self.sources, growth }
     }
 
-    /// Whether defaults, variables or bodies apply to a resource.
+    /// Whether defaults, variables, bodies or catalogues apply to a resource.
     fn asks(&self, it: &Declaration) -> bool {
         let default = self.collected.defaults.contains_key(it.kind.key);
-        default || variables::has_variables(&it.node) || bodies::has_files(&it.node)
+        default
+            || variables::has_variables(&it.node)
+            || bodies::has_files(&it.node)
+            || catalogues::has_locales(&it.node)
     }
 
     fn typed(&self, stack: &Stack, defaults: &HashMap<&str, (&Node, usize)>, with: &Filling) -> Typed {
@@ -205,10 +215,10 @@ impl Manifests {
         let (mut taken, mut whole) = (Vec::new(), true);
         let defaults = defaults.get(kind.key).filter(|(_, weight)| with.growth.allows(*weight)).map(|(node, _)| *node);
         let mut changed = self.laid(stack, defaults, with, &mut taken, &mut findings);
-        let has_files = self.has_bodies && bodies::has_files(changed.as_ref().unwrap_or(node));
-        let mut tracing = (has_files || changed.is_some()).then(|| Tracing::new(&self.project, with));
+        let has_files = self.has_files && bodies::has_files(changed.as_ref().unwrap_or(node));
+        let mut tracing = (has_files || changed.is_some()).then(|| Tracing::new(self, with));
         if let Some(tracing) = &mut tracing {
-            tracing.trace(changed.as_ref().unwrap_or(node), stack, defaults, &self.collected);
+            tracing.trace(changed.as_ref().unwrap_or(node), stack, defaults);
         }
         let mut body_variables = BodyVariables::new();
         if has_files {
@@ -233,7 +243,7 @@ impl Manifests {
 }
 
 impl Manifests {
-    /// A resource with its defaults, the target's overlays and variables; `None` if none of them changes it. Keys that
+    /// A resource with its defaults, the target's overlays, texts of catalogues and variables; `None` if none of them changes it. Keys that
     /// a layer removes are added to `taken`.
     pub(super) fn laid(
         &self,
@@ -244,10 +254,11 @@ impl Manifests {
         findings: &mut Findings,
     ) -> Option<Node> {
         let Declaration { kind, node, .. } = stack.own;
-        let mut changed = defaults.map(|defaults| several::lay(kind, defaults, node, with.growth, taken));
-        for over in &stack.over {
-            let under = changed.as_ref().unwrap_or(node);
-            changed = Some(several::lay(kind, under, &over.node, with.growth, taken));
+        let mut changed = stack.layered(defaults, with.growth, taken);
+        if self.has_files && catalogues::has_locales(changed.as_ref().unwrap_or(node)) {
+            let address = Address::new(kind.key, stack.own.key.value.clone()).to_string();
+            let mut expansion = Expansion { manifests: self, with, address, findings };
+            expansion.resource(changed.get_or_insert_with(|| node.clone()));
         }
         if self.has_variables && variables::has_variables(changed.as_ref().unwrap_or(node)) {
             variables::fill(changed.get_or_insert_with(|| node.clone()), with, findings);
@@ -425,7 +436,7 @@ impl<'t> Filled<'t> {
     fn of(template: &'t Template) -> Self {
         /// The approximate cost of a push for each variable.
         const VARIABLE: usize = 16;
-        let Content { notification, message, localizations, rest: _ } = &template.push;
+        let Content { notification, message, localizations, locales: _, rest: _ } = &template.push;
         let messages = || message.iter().chain(localizations.iter().filter_map(|own| own.message.as_ref()));
         let notifications =
             || std::iter::once(notification).chain(localizations.iter().filter_map(|own| own.notification.as_ref()));

@@ -16,8 +16,8 @@ pub struct TargetInputs<'m> {
 
 impl<'m> TargetInputs<'m> {
     pub fn new(manifests: &'m Manifests) -> Self {
-        // A body in a file may use any variable, and is only read for a target.
-        let used = (!manifests.has_bodies).then(|| {
+        // A body in a file and a catalogue may use any variable, and are only read for a target.
+        let used = (!manifests.has_files).then(|| {
             let mut used = BTreeSet::new();
             let collected = &manifests.collected;
             let layers = std::iter::once(&collected.base).chain(collected.overlays.values());

@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 
 use pushplan_model::kinds::Kind;
+use pushplan_model::node::{At, Node};
 
-use super::Manifests;
 use super::collect::{Declaration, Layer};
+use super::growth::Growth;
+use super::{Manifests, several};
 
 /// A resource of a target: its lowest layer, and the layers over it, the last with the highest priority.
 #[derive(Debug)]
@@ -14,6 +16,24 @@ pub struct Stack<'m> {
     pub over: Vec<&'m Declaration>,
     /// Whether it is only in overlays.
     pub is_only_there: bool,
+}
+
+impl Stack<'_> {
+    /// A resource with its defaults and the target's overlays; `None` if there are none.
+    pub(super) fn layered(
+        &self,
+        defaults: Option<&Node>,
+        growth: &Growth,
+        taken: &mut Vec<At<String>>,
+    ) -> Option<Node> {
+        let Declaration { kind, node, .. } = self.own;
+        let mut changed = defaults.map(|defaults| several::lay(kind, defaults, node, growth, taken));
+        for over in &self.over {
+            let under = changed.as_ref().unwrap_or(node);
+            changed = Some(several::lay(kind, under, &over.node, growth, taken));
+        }
+        changed
+    }
 }
 
 /// All resources of a target.

@@ -5,6 +5,7 @@
 
 pub mod author;
 mod bodies;
+mod catalogues;
 mod collect;
 mod committed;
 mod desired;
@@ -39,6 +40,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use catalogues::{TextState, TranslatedMessage, TranslatedText, TranslationTable, WrittenText};
 pub use collect::{Declaration, TOP_LEVEL};
 pub use desired::{Conditions, Declared, Desired, PossibleKinds};
 pub use inputs::TargetInputs;
@@ -59,6 +61,7 @@ use pushplan_model::kinds::Kind;
 use pushplan_model::node::Node;
 use pushplan_model::source::{FileId, Source, Sources, Span};
 
+use catalogues::Catalogues;
 use collect::Collected;
 
 /// The largest project file that is read.
@@ -81,8 +84,9 @@ pub struct Manifests {
     project_file: Option<FileId>,
     /// Whether any text may contain a variable. If not, variables are not searched.
     has_variables: bool,
-    /// Whether any body may be in a file.
-    has_bodies: bool,
+    /// Whether any body may be in a file, or any text in a catalogue.
+    has_files: bool,
+    catalogues: Catalogues,
     /// Bodies that replace the files with these names.
     given_bodies: BTreeMap<String, String>,
 }
@@ -102,8 +106,8 @@ pub enum InputSource {
 
 impl Manifests {
     /// Creates manifests without any resource.
-    fn new(project: Project, sources: Sources, findings: Findings, parsed: &Parsed) -> Self {
-        let Parsed { complete, has_variables, has_bodies, .. } = *parsed;
+    fn new(project: Project, sources: Sources, findings: Findings, parsed: &Parsed, catalogues: Catalogues) -> Self {
+        let Parsed { complete, has_variables, has_files, .. } = *parsed;
         Self {
             project_file: None,
             project,
@@ -114,7 +118,8 @@ impl Manifests {
             resource_count: 0,
             let_go: Vec::new(),
             has_variables,
-            has_bodies,
+            has_files,
+            catalogues,
             given_bodies: BTreeMap::new(),
         }
     }
@@ -275,7 +280,9 @@ const MUCH: usize = 1 << 16;
 
 /// Texts that were read.
 struct Texts {
+    /// The manifests.
     ids: Vec<FileId>,
+    catalogues: Vec<FileId>,
     /// Whether all of them could be read completely.
     complete: bool,
     project_file: Option<FileId>,
@@ -295,9 +302,7 @@ impl Texts {
         });
         let mut read = Parsed { complete: self.complete, ..Parsed::default() };
         for (file, found) in parsed {
-            read.complete &= file.complete;
-            read.has_variables |= file.has_variables;
-            read.has_bodies |= file.has_bodies;
+            read.add_facts(&file);
             read.documents.extend(file.documents);
             found.into_vec().into_iter().for_each(|finding| findings.push(finding));
         }
@@ -310,7 +315,8 @@ fn texts(inputs: Vec<Input>, sources: &mut Sources, findings: &mut Findings) -> 
         InputSource::Bytes(bytes) => (name, Ok(to_text(bytes))),
         InputSource::File(path) => (name, files::read(&path, FILE_LIMIT).map(to_text)),
     });
-    let mut read = Texts { ids: Vec::with_capacity(texts.len()), complete: true, project_file: None };
+    let ids = Vec::with_capacity(texts.len());
+    let mut read = Texts { ids, catalogues: Vec::new(), complete: true, project_file: None };
     for (name, text) in texts {
         match text {
             Err(why) => {
@@ -320,8 +326,10 @@ fn texts(inputs: Vec<Input>, sources: &mut Sources, findings: &mut Findings) -> 
             }
             Ok((text, wrong)) => {
                 let end = text.len();
+                let is_catalogue = files::is_catalogue(Path::new(&name));
                 let id = sources.add(Source::new(name, text));
                 match wrong {
+                    None if is_catalogue => read.catalogues.push(id),
                     None => read.ids.push(id),
                     Some(wrong) => {
                         read.complete = false;
@@ -347,10 +355,13 @@ pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut find
 
 fn from_trees(project: Project, texts: Texts, sources: Sources, mut findings: Findings) -> Manifests {
     let project_file = texts.project_file;
+    let (catalogues, facts) = Catalogues::read(&texts.catalogues, &sources, &mut findings);
     let mut parsed = texts.parsed(&sources, &mut findings);
+    parsed.add_facts(&facts);
     let collected = collect::collect(std::mem::take(&mut parsed.documents), &project, &mut findings);
     let resource_count = collected.base.resources.len();
-    Manifests { collected, resource_count, project_file, ..Manifests::new(project, sources, findings, &parsed) }
+    let manifests = Manifests::new(project, sources, findings, &parsed, catalogues);
+    Manifests { collected, resource_count, project_file, ..manifests }
 }
 
 /// A path as shown: relative to the project, with forward slashes.

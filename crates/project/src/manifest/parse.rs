@@ -20,6 +20,9 @@ use super::syntax::{self, DEPTH_LIMIT};
 use super::{merge, slips};
 use anchors::Anchored;
 
+/// The key of a push that names the folder of its message catalogues.
+pub(super) const LOCALES: &str = "locales";
+
 /// The largest manifest that is read.
 pub const FILE_LIMIT: u64 = 96 * 1024 * 1024;
 /// The largest single value: as much as the service accepts in one request.
@@ -42,8 +45,17 @@ pub struct Parsed {
     pub complete: bool,
     /// Whether any text contains a `$`, and so possibly a variable.
     pub has_variables: bool,
-    /// Whether any `body` is a map, and so possibly names a file.
-    pub has_bodies: bool,
+    /// Whether any `body` is a map or any key is `locales`, which possibly name files.
+    pub has_files: bool,
+}
+
+impl Parsed {
+    /// Adds the facts about another file, without its documents.
+    pub fn add_facts(&mut self, other: &Self) {
+        self.complete &= other.complete;
+        self.has_variables |= other.has_variables;
+        self.has_files |= other.has_files;
+    }
 }
 
 /// The text of a file as far as it is UTF-8, and the problem with the rest. A zero byte is never text: UTF-16, images
@@ -77,26 +89,26 @@ pub struct Piece {
     pub span: Span,
     pub values: usize,
     pub has_variables: bool,
-    pub has_bodies: bool,
+    pub has_files: bool,
 }
 
 /// Reads all documents of a file in one pass, without splitting it into parts.
 pub(super) fn whole(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
     let (builder, complete) = run(file, source, 0..source.text.len());
-    let Builder { documents, has_variables, has_bodies, findings: found, .. } = builder;
+    let Builder { documents, has_variables, has_files, findings: found, .. } = builder;
     findings.extend(found);
-    Parsed { documents, complete, has_variables, has_bodies }
+    Parsed { documents, complete, has_variables, has_files }
 }
 
 /// Parses the map in a part of a file; `None` if anything in it is wrong or unusual.
 pub(super) fn piece(file: FileId, source: &Source, within: Range<usize>) -> Option<Piece> {
     let (builder, complete) = run(file, source, within);
-    let Builder { mut documents, has_variables, has_bodies, findings, values, anchored, .. } = builder;
+    let Builder { mut documents, has_variables, has_files, findings, values, anchored, .. } = builder;
     let Node { span, tree: Tree::Map(entries) } = documents.pop().filter(|_| documents.is_empty())? else {
         return None;
     };
     let is_sound = complete && findings.is_empty() && !anchored;
-    is_sound.then_some(Piece { entries, span, values, has_variables, has_bodies })
+    is_sound.then_some(Piece { entries, span, values, has_variables, has_files })
 }
 
 /// Parses a file, or a part of it as if it were separate. Also returns whether all of it could be parsed.
@@ -119,7 +131,7 @@ fn run(file: FileId, source: &Source, within: Range<usize>) -> (Builder<'_>, boo
         broken: false,
         spoiled: false,
         has_variables: false,
-        has_bodies: false,
+        has_files: false,
     };
     let mut options = granit_parser::options! {
         strict_indentation: true,
@@ -215,7 +227,7 @@ struct Builder<'t> {
     /// Whether the document is no manifest, which was reported: all of it is dropped.
     spoiled: bool,
     has_variables: bool,
-    has_bodies: bool,
+    has_files: bool,
 }
 
 impl Builder<'_> {
@@ -397,7 +409,10 @@ impl Builder<'_> {
             Tree::Map(entries) => match open.key.take() {
                 Some(_) if std::mem::take(&mut open.skip) => {}
                 Some(key) => {
-                    self.has_bodies |= *key == "body" && matches!(node.tree, Tree::Map(_));
+                    self.has_files |= match key.as_str() {
+                        "body" => matches!(node.tree, Tree::Map(_)),
+                        key => key == LOCALES,
+                    };
                     entries.push(MapEntry { key, value: node });
                 }
                 None => {

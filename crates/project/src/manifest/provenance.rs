@@ -1,24 +1,28 @@
-//! The values of a resource that are not in its own declaration: from defaults, overlays, body files and variables.
+//! The values of a resource that are not in its own declaration: from defaults, overlays, body files, catalogues and
+//! variables.
 
 use std::collections::BTreeMap;
 
 use pushplan_model::node::{Node, Scalar, Style, Tree};
 use pushplan_model::source::{Sources, Span};
 
-use super::collect::Collected;
+use super::Manifests;
 use super::layers::Stack;
-use super::project::Project;
 use super::variables::{self, Filling};
 
 /// The longest value of a variable that is stored, in bytes. Each resource that uses it has a copy.
 const LONGEST: usize = 4 * 1024;
 
+/// The list whose items are named by their locales.
+const LOCALIZATIONS: &str = "localizations";
+
 /// A value that is not in the declaration of its resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provenance {
-    /// Its field, without positions in lists: `push.notification.alert`.
+    /// Its field, without positions in lists: `push.notification.alert`. A localization has its locale:
+    /// `push.localizations[de]`.
     pub path: String,
-    /// Its origin: `var.discount`, `defaults.segments`, `overlays.eu` or the file of a body.
+    /// Its origin: `var.discount`, `defaults.segments`, `overlays.eu`, or the file of a body or a catalogue.
     pub origin: String,
     /// The value of a variable, if it is not too long to store.
     pub filled: Option<String>,
@@ -33,7 +37,7 @@ pub type BodyVariables = BTreeMap<String, Vec<String>>;
 pub struct Tracing<'t> {
     sources: &'t Sources,
     with: &'t Filling<'t>,
-    project: &'t Project,
+    manifests: &'t Manifests,
     found: Vec<Provenance>,
 }
 
@@ -41,12 +45,13 @@ pub struct Tracing<'t> {
 type Named<'n> = (&'n str, &'n Node);
 
 impl<'t> Tracing<'t> {
-    pub fn new(project: &'t Project, with: &'t Filling<'t>) -> Self {
-        Self { sources: with.sources, with, project, found: Vec::new() }
+    pub fn new(manifests: &'t Manifests, with: &'t Filling<'t>) -> Self {
+        Self { sources: with.sources, with, manifests, found: Vec::new() }
     }
 
     /// Traces a resource with merged layers. Its bodies still name their files.
-    pub fn trace(&mut self, node: &Node, stack: &Stack, defaults: Option<&Node>, collected: &Collected) {
+    pub fn trace(&mut self, node: &Node, stack: &Stack, defaults: Option<&Node>) {
+        let collected = &self.manifests.collected;
         let kind = stack.own.kind.key;
         let below = format!("defaults.{kind}");
         let over: Vec<(String, &Node)> = stack
@@ -91,6 +96,13 @@ impl<'t> Tracing<'t> {
             Tree::Scalar(_) => {}
             Tree::List(items) => {
                 for (at, item) in items.iter().enumerate() {
+                    let length = path.len();
+                    if path.ends_with(LOCALIZATIONS) {
+                        path.push_str(&format!("[{}]", locale_of(item)));
+                    }
+                    if let Some(catalogue) = self.manifests.catalogues.at(item.span) {
+                        self.add(path, &self.sources.get(catalogue.file).path, None, item.span);
+                    }
                     // A value for a single item in a layer applies to each item.
                     let of_item = |(name, layer): &Named<'n>| match &layer.tree {
                         Tree::List(items) => Some((*name, items.get(if items.len() > 1 { at } else { 0 })?)),
@@ -101,6 +113,7 @@ impl<'t> Tracing<'t> {
                         None => layers.iter().filter_map(of_item).collect(),
                     };
                     self.value(item, &below, item.span, path);
+                    path.truncate(length);
                 }
             }
             Tree::Map(entries) => {
@@ -126,7 +139,7 @@ impl<'t> Tracing<'t> {
     }
 
     fn variable(&mut self, path: &str, name: &str) {
-        let target = self.with.target.and_then(|target| self.project.target(target));
+        let target = self.with.target.and_then(|target| self.manifests.project.target(target));
         let declared = target.and_then(|target| target.variables.keys().find(|key| key.value == *name));
         let value = self.with.variables.get(name).filter(|value| value.len() <= LONGEST).cloned();
         self.add(path, &format!("var.{name}"), value, declared.map_or(Span::NONE, |key| key.span));
@@ -138,4 +151,13 @@ impl<'t> Tracing<'t> {
             self.found.push(one);
         }
     }
+}
+
+/// The language and the country of a localization.
+fn locale_of(item: &Node) -> String {
+    let codes = ["language", "country"].into_iter().filter_map(|key| match &item.get(key)?.tree {
+        Tree::Scalar(code) => Some(code.text.as_str()),
+        _ => None,
+    });
+    codes.collect::<Vec<_>>().join("-")
 }

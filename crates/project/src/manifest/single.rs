@@ -2,7 +2,7 @@
 //!
 //! A tree is far larger than its content. In a project without defaults and overlays, each resource is typed as soon as
 //! its file, or its part of a large one, was parsed, and its tree is dropped. A resource with variables, or with a body
-//! in a file, is typed when the target is known.
+//! or texts in other files, is typed when the target is known.
 
 use std::collections::hash_map::Entry::{Occupied, Vacant};
 use std::collections::{HashMap, HashSet};
@@ -16,6 +16,7 @@ use pushplan_model::kinds;
 use pushplan_model::node::MapEntry;
 use pushplan_model::source::{FileId, Source, Sources, Span};
 
+use super::catalogues::Catalogues;
 use super::collect::{Declaration, LAYERS, listed, twice};
 use super::desired::{EarlyResource, PROBLEM_LIMIT, Readable, Typed, decoded};
 use super::parse::{Parsed, Piece, VALUE_LIMIT, whole};
@@ -88,12 +89,12 @@ impl SingleTarget {
         let Some(early): Option<Vec<Read>> = early else {
             return Self { manifests: from_trees(project, texts, sources, findings), early: None };
         };
+        let (catalogues, facts) = Catalogues::read(&texts.catalogues, &sources, &mut findings);
         let mut all = Parsed { complete: texts.complete, ..Parsed::default() };
+        all.add_facts(&facts);
         let (mut declared, mut found) = (Vec::with_capacity(early.len()), Vec::new());
         for file in early {
-            all.complete &= file.parsed.complete;
-            all.has_variables |= file.parsed.has_variables;
-            all.has_bodies |= file.parsed.has_bodies;
+            all.add_facts(&file.parsed);
             findings.extend(file.slips);
             found.extend(file.findings);
             declared.extend(file.declared);
@@ -105,7 +106,7 @@ impl SingleTarget {
             resource_count: let_go.len(),
             let_go,
             project_file: texts.project_file,
-            ..Manifests::new(project, sources, findings, &all)
+            ..Manifests::new(project, sources, findings, &all, catalogues)
         };
         Self { manifests, early: Some(declared) }
     }
@@ -128,7 +129,7 @@ fn read(file: FileId, source: &Source, problems: &AtomicUsize) -> Option<Read> {
     }
     let (mut slips, mut findings) = (Findings::default(), Findings::default());
     let mut parsed = whole(file, source, &mut slips);
-    let is_plain = parsed.complete && !parsed.has_variables && !parsed.has_bodies;
+    let is_plain = parsed.complete && !parsed.has_variables && !parsed.has_files;
     let declared = listed(std::mem::take(&mut parsed.documents), &mut findings)?;
     let declared = declared.into_iter().map(|it| early(it, is_plain, problems)).collect();
     Some(Read { declared: vec![declared], parsed, slips: slips.into_vec(), findings: findings.into_vec() })
@@ -146,12 +147,12 @@ struct Part {
 fn parts(file: FileId, source: &Source, problems: &AtomicUsize) -> Option<Read> {
     let part = |key: &str, piece: Piece| {
         let kind = kinds::kind(key)?;
-        let Piece { entries, values, has_variables, has_bodies, .. } = piece;
-        let parsed = Parsed { complete: true, has_variables, has_bodies, ..Parsed::default() };
+        let Piece { entries, values, has_variables, has_files, .. } = piece;
+        let parsed = Parsed { complete: true, has_variables, has_files, ..Parsed::default() };
         let own = |MapEntry { key, value }: MapEntry| {
             let is_resource = is_key(&key) && !is_own(&key);
             let it = Declaration { kind, key, node: value };
-            is_resource.then(|| early(it, !has_variables && !has_bodies, problems))
+            is_resource.then(|| early(it, !has_variables && !has_files, problems))
         };
         Some(Part { declared: entries.into_iter().map(own).collect::<Option<_>>()?, parsed, values })
     };
@@ -171,7 +172,7 @@ fn parts(file: FileId, source: &Source, problems: &AtomicUsize) -> Option<Read> 
     };
     for part in sections.into_iter().flat_map(|(_, parts)| parts) {
         read.parsed.has_variables |= part.parsed.has_variables;
-        read.parsed.has_bodies |= part.parsed.has_bodies;
+        read.parsed.has_files |= part.parsed.has_files;
         read.declared.push(part.declared);
     }
     Some(read)
@@ -246,8 +247,8 @@ mod tests {
     fn words(manifests: &Manifests, desired: &Desired, found: &[Finding]) -> String {
         let mut general: Vec<String> = manifests.findings.iter().map(|finding| format!("{finding:?}")).collect();
         general.sort();
-        let Manifests { complete, resource_count, has_variables, has_bodies, .. } = manifests;
-        format!("{desired:?} {found:?} {general:?} {complete} {resource_count} {has_variables} {has_bodies}")
+        let Manifests { complete, resource_count, has_variables, has_files, .. } = manifests;
+        format!("{desired:?} {found:?} {general:?} {complete} {resource_count} {has_variables} {has_files}")
     }
 
     /// The results for a single target and for several. Also returns whether everything was typed early.

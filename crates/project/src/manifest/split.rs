@@ -67,7 +67,7 @@ fn pieces<R: Send>(
 }
 
 fn joined(file: FileId, source: &Source, sections: Vec<Section>, pieces: Vec<Piece>) -> Option<Parsed> {
-    let (mut has_variables, mut has_bodies, mut values) = (false, false, 0);
+    let (mut has_variables, mut has_files, mut values) = (false, false, 0);
     let mut entries: Vec<MapEntry> = Vec::with_capacity(sections.len());
     let mut pieces = pieces.into_iter();
     for Section { key, parts } in sections {
@@ -75,7 +75,7 @@ fn joined(file: FileId, source: &Source, sections: Vec<Section>, pieces: Vec<Pie
         let mut span: Option<Span> = None;
         for piece in pieces.by_ref().take(parts.len()) {
             has_variables |= piece.has_variables;
-            has_bodies |= piece.has_bodies;
+            has_files |= piece.has_files;
             values += piece.values;
             span = Some(span.map_or(piece.span, |first| first.to(piece.span)));
             own.extend(piece.entries);
@@ -96,7 +96,7 @@ fn joined(file: FileId, source: &Source, sections: Vec<Section>, pieces: Vec<Pie
         documents: vec![document],
         complete: true,
         has_variables,
-        has_bodies,
+        has_files,
     })
 }
 

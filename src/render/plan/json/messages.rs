@@ -252,7 +252,9 @@ impl PlanMessage {
                 share: message.shares.and_then(VariantShare::new),
                 share_percent: message.shares.map(SharePercent::new),
             },
-            reach: message.reach.and_then(|change| MessageReach::new(plan, change, message.is_part_of_its_audience())),
+            reach: message.reach.and_then(|change| {
+                MessageReach::new(plan, &message.address, change, message.is_part_of_its_audience())
+            }),
             content: MessageContent {
                 changed: text.is_changed,
                 old: text.old.clone(),

@@ -1,9 +1,12 @@
 //! The number of devices that a message reaches, in the JSON form.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::address::Address;
 use crate::plan::{Plan, ReachChange};
 use crate::population::{DeviceCount, PopulationAbout, PopulationSource};
 
@@ -22,6 +25,8 @@ pub struct MessageReach {
     pub estimated: bool,
     pub before_bounds: Option<ReachBounds>,
     pub after_bounds: Option<ReachBounds>,
+    /// The devices that get each localization after the plan, by locale.
+    pub locales: BTreeMap<String, ReachBounds>,
     pub population: CountedPopulation,
 }
 
@@ -44,8 +49,10 @@ pub struct CountedPopulation {
 }
 
 impl MessageReach {
-    pub fn new(plan: &Plan, change: ReachChange, estimated: bool) -> Option<Self> {
-        let about = &plan.told.reach.as_ref()?.population;
+    pub fn new(plan: &Plan, address: &Address, change: ReachChange, estimated: bool) -> Option<Self> {
+        let reach = plan.told.reach.as_ref()?;
+        let about = &reach.population;
+        let locales = reach.locales.get(address).into_iter().flatten();
         let number = |count: Option<DeviceCount>| count.filter(|count| count.is_exact()).map(|count| count.at_least);
         let ReachChange { before, after } = change;
         Some(Self {
@@ -56,6 +63,7 @@ impl MessageReach {
             estimated,
             before_bounds: before.map(ReachBounds::new),
             after_bounds: after.map(ReachBounds::new),
+            locales: locales.map(|(locale, count)| (locale.clone(), ReachBounds::new(*count))).collect(),
             population: CountedPopulation::new(about, plan.made),
         })
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{kept, sample};
 use crate::engine::workspace::Workspace;
 use crate::engine::{Opened, Session};
-use crate::plan::{Change, Plan, Reach, ReachChange};
+use crate::plan::{Change, Plan, Reach};
 use crate::review::{CountedAudience, Review, Side};
 
 /// How many devices are evaluated for one plan: a few seconds. Messages beyond that have no numbers.
@@ -43,7 +43,7 @@ impl Workspace {
     }
 
     /// The population of the target, if it can be used.
-    fn population(&self, plan: &Plan, session: &Session) -> Option<Population> {
+    pub(super) fn population(&self, plan: &Plan, session: &Session) -> Option<Population> {
         let project = &self.manifests.project;
         let unusable = |why: &str| self.note(&format!("{why} The plan has no numbers of devices."), session);
         if kept::is_kept(&project.root, &self.target) {
@@ -81,14 +81,14 @@ fn by_population(plan: &Plan, population: &Population) -> Option<Reach> {
     for one in &audiences {
         let written = match &one.query {
             Some(query) => query.to_string(),
-            None => format!("{} {:?}", one.address, one.side),
+            None => format!("{} {:?} {:?}", one.address, one.side, one.locale),
         };
         let is_within = known.len() < most;
         let count =
             known.entry(written).or_insert_with(|| if is_within { claimed(population, &one.audience) } else { None });
         counts.push(*count);
     }
-    Some(Reach { population: population.about(), of: joined(audiences, counts) })
+    Some(joined(population.about(), audiences, counts))
 }
 
 async fn by_service(plan: &Plan, opened: &Opened) -> Option<Reach> {
@@ -108,7 +108,7 @@ async fn by_service(plan: &Plan, opened: &Opened) -> Option<Reach> {
         counts.push(count.map(DeviceCount::exact));
     }
     let population = PopulationAbout { source: PopulationSource::BuiltIn, taken: None, devices };
-    Some(Reach { population, of: joined(audiences, counts) })
+    Some(joined(population, audiences, counts))
 }
 
 async fn asked(query: &Value, opened: &Opened, known: &mut HashMap<String, Option<u64>>) -> Option<u64> {
@@ -124,17 +124,19 @@ async fn asked(query: &Value, opened: &Opened, known: &mut HashMap<String, Optio
     count
 }
 
-fn joined(
-    audiences: Vec<CountedAudience>,
-    counts: Vec<Option<DeviceCount>>,
-) -> BTreeMap<pushplan_model::address::Address, ReachChange> {
-    let mut of: BTreeMap<_, ReachChange> = BTreeMap::new();
-    for (one, count) in audiences.into_iter().zip(counts).filter(|(_, count)| count.is_some()) {
-        let change = of.entry(one.address).or_default();
+pub fn joined(population: PopulationAbout, audiences: Vec<CountedAudience>, counts: Vec<Option<DeviceCount>>) -> Reach {
+    let mut reach = Reach { population, of: BTreeMap::new(), locales: BTreeMap::new() };
+    for (one, count) in audiences.into_iter().zip(counts) {
+        let Some(counted) = count else { continue };
+        if let Some(locale) = one.locale {
+            reach.locales.entry(one.address).or_default().insert(locale, counted);
+            continue;
+        }
+        let change = reach.of.entry(one.address).or_default();
         match one.side {
             Side::Before => change.before = count,
             Side::After => change.after = count,
         }
     }
-    of
+    reach
 }

@@ -83,12 +83,20 @@ impl Found {
 fn writer<'w>(field: &Field, written: &[&'w WrittenValue]) -> Option<(&'w WrittenValue, Option<String>)> {
     let path = field_of(&field.path);
     let texts = as_text(field.old).zip(as_text(field.new));
-    let own = || written.iter().copied().filter(|value| is_part(&field_of(&value.path), &path));
+    let is_own = |value: &&&WrittenValue| is_part(&field_of(&value.path), &path) && !is_other_locale(value, field);
+    let own = || written.iter().filter(is_own).copied();
     let by_variable = own().find_map(|value| {
         let (old, new) = texts.as_ref()?;
         Some((value, Some(filled_before(value.filled.as_deref()?, old, new)?.to_owned())))
     });
     by_variable.or_else(|| own().find(|value| value.filled.is_none()).map(|value| (value, None)))
+}
+
+/// Whether a value is a localization, and the field is in another one.
+fn is_other_locale(value: &WrittenValue, field: &Field) -> bool {
+    const ITEM: &str = "localizations[";
+    let item = value.path.find(ITEM).map(|at| &value.path[at..]);
+    item.is_some_and(|item| field.path.contains(ITEM) && !field.path.contains(item))
 }
 
 /// Whether a value is the zone of a time, and the ledger does not show another zone: then the time itself changed.

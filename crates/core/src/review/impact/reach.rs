@@ -12,7 +12,7 @@ use pushplan_model::nouns::vocabulary::{NO_TIME_ZONE, TIME_ZONE};
 use pushplan_model::source::Span;
 use serde_json::{Value, json};
 
-use super::MessageFate;
+use super::{MessageFate, locales};
 use crate::plan::{Change, ReachChange};
 use crate::review::{Review, Side};
 
@@ -25,6 +25,8 @@ const LARGEST: usize = 1_000;
 pub struct CountedAudience {
     pub address: Address,
     pub side: Side,
+    /// The locale, if it is only the part of the audience that gets one localization.
+    pub locale: Option<String>,
     /// The members with one of the device types of the message.
     pub audience: Audience,
     /// The audience as a query for the built-in service, with the criteria of its segments; `None` if it is too
@@ -47,6 +49,7 @@ impl Review<'_> {
             let Some([before, after]) = sides.get(&change.address) else { continue };
             found.extend(before.then(|| self.counted(change, Side::Before)).flatten());
             found.extend(after.then(|| self.counted(change, Side::After)).flatten());
+            found.extend(after.then(|| self.counted_locales(change)).into_iter().flatten());
         }
         found
     }
@@ -54,6 +57,29 @@ impl Review<'_> {
     /// Returns the audience of a change on one side. `None` after the plan if it removes tags or moves channels between
     /// users, because a device may also have a tag for another reason.
     fn counted(&self, change: &Change, side: Side) -> Option<CountedAudience> {
+        self.counted_part(change, side, None)
+    }
+
+    /// Returns the parts of an audience that get each localization after the plan. A sender of several messages has none.
+    fn counted_locales(&self, change: &Change) -> Vec<CountedAudience> {
+        let key = At::new(change.address.key.clone(), Span::NONE);
+        let parts = self.of_resource(change, Side::After, |spec: &dyn Spec| {
+            let mut parts = Parts::new(&key);
+            spec.parts(&mut parts);
+            match parts.said.as_slice() {
+                [only] => locales::conditions(only.localizations),
+                _ => Vec::new(),
+            }
+        });
+        let counted = |(locale, condition)| {
+            let part = self.counted_part(change, Side::After, Some(condition))?;
+            Some(CountedAudience { locale: Some(locale), ..part })
+        };
+        parts.unwrap_or_default().into_iter().filter_map(counted).collect()
+    }
+
+    /// Returns the members of an audience that match a further condition.
+    fn counted_part(&self, change: &Change, side: Side, condition: Option<Selector>) -> Option<CountedAudience> {
         if side == Side::After && self.regroupings_of(change).iter().any(|one| !one.is_exact) {
             return None;
         }
@@ -62,8 +88,9 @@ impl Review<'_> {
             let mut parts = Parts::new(&key);
             spec.parts(&mut parts);
             let own = parts.audiences.iter().find(|audience| audience.role == Role::Push)?;
-            let devices = own.devices.map(|devices| &devices.value);
-            let (selector, is_local) = (&own.selector.value, parts.is_local());
+            let part = condition.map(|condition| locales::both(&own.selector.value, condition));
+            let selector = part.as_ref().unwrap_or(&own.selector.value);
+            let (devices, is_local) = (own.devices.map(|devices| &devices.value), parts.is_local());
             let audience = self.reached(side, change, selector, devices, is_local);
             let outdated = self.with_outdated(change, side, selector);
             let selector = outdated.as_ref().unwrap_or(selector);
@@ -71,7 +98,7 @@ impl Review<'_> {
             let selector = without.as_ref().unwrap_or(selector);
             let query =
                 self.opened(side, selector, DEEPEST, &mut 0).map(|selector| query(&selector, devices, is_local));
-            Some(CountedAudience { address: change.address.clone(), side, audience, query })
+            Some(CountedAudience { address: change.address.clone(), side, locale: None, audience, query })
         })
         .flatten()
     }

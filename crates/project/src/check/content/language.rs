@@ -17,7 +17,7 @@ pub const LANGUAGE: Check = Check { codes: &[&codes::MS118], run: CheckScope::Ea
 
 /// The number of conditions of an audience that are evaluated, including those of its segments. A larger audience is
 /// skipped.
-const MOST: usize = 1_000;
+pub const MOST: usize = 1_000;
 
 fn other_language(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     let mut last = None;
@@ -58,12 +58,12 @@ fn other_language(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     }
 }
 
-fn name(code: &str) -> &str {
+pub fn name(code: &str) -> &str {
     vocabulary::language(code).unwrap_or(code)
 }
 
 /// The languages of which every member of an audience has one; `None` if the audience does not require any.
-fn required<'d>(subject: &Subject<'d>, audience: &'d Selector, left: &Cell<usize>) -> Option<Vec<&'d At<String>>> {
+pub fn required<'d>(subject: &Subject<'d>, audience: &'d Selector, left: &Cell<usize>) -> Option<Vec<&'d At<String>>> {
     left.set(left.get().checked_sub(1)?);
     match audience {
         Selector::Tag(Tag { tag, group: Some(id) }) => {

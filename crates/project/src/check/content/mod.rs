@@ -4,6 +4,7 @@ mod clocks;
 mod dates;
 mod days;
 mod language;
+mod locales;
 mod phrases;
 mod reading;
 mod stop_words;
@@ -11,6 +12,7 @@ mod words;
 
 pub use days::DAYS;
 pub use language::LANGUAGE;
+pub use locales::AUDIENCE_LOCALES;
 
 use std::borrow::Cow;
 

@@ -91,20 +91,43 @@ fn keys<'d>(said: &ReadableText<'d>) -> BTreeSet<&'d str> {
 /// The finding for a text that equals the common one although its language differs.
 fn untranslated(common: &ReadableText, own: &At<Localization>, said: &ReadableText) -> Option<Finding> {
     own.language.as_ref()?;
-    let text = |said: &ReadableText<'_>| {
-        let alert = said.notification.and_then(|notification| notification.alert.clone());
-        let message = said.message.map(|message| [message.title.clone(), message.body.clone()]);
-        let [title, body] = message.map_or([None, None], |texts| texts.map(Some));
-        [("text", alert), ("title of the message", title), ("body of the message", body)]
-    };
-    let pairs = text(common).into_iter().zip(text(said));
-    let mut both = pairs.filter_map(|((_, common), (name, own))| Some((common?, name, own?)));
+    let common = named(common);
+    let mut both = named(said).into_iter().filter_map(|(name, own)| {
+        let (_, common) = common.iter().find(|(other, _)| *other == name)?;
+        Some((*common, name, own))
+    });
     let (first, name, at) = both.find(|(common, _, own)| common.trim() == own.trim() && has_words(own))?;
     let locale = text::short(&own.locale(), 40);
-    let finding = Finding::new(&codes::MS124, at.span, format!("the {name} for `{locale}` equals the common one"))
+    // A catalogue can leave out texts.
+    let (at, is_left_out) = if at.span == first.span { (own.span, true) } else { (at.span, false) };
+    let message = match is_left_out {
+        true => format!("the {name} has no translation for `{locale}`"),
+        false => format!("the {name} for `{locale}` equals the common one"),
+    };
+    let finding = Finding::new(&codes::MS124, at, message)
         .label("not translated")
         .related(first.span, format!("the common {name}"));
-    Some(finding.help("translate it, or remove the localization if the common content is meant"))
+    Some(finding.help(match is_left_out {
+        true => "add it to the texts of this message, or allow the code if the common text is meant",
+        false => "translate it, or remove the localization if the common content is meant",
+    }))
+}
+
+/// The texts that a content shows before a tap, and its message, each with its name.
+fn named<'d>(said: &ReadableText<'d>) -> Vec<(String, &'d At<String>)> {
+    let mut texts = Vec::new();
+    if let Some(notification) = said.notification {
+        texts.extend(notification.alert.as_ref().map(|text| ("text".to_owned(), text)));
+        for (device, shown) in notification.overrides() {
+            let of = |name: &str| format!("{name} on {device}");
+            texts.extend(shown.heads().into_iter().filter_map(|(name, text)| Some((of(name), text?))));
+        }
+    }
+    if let Some(message) = said.message {
+        texts.push(("title of the message".to_owned(), &message.title));
+        texts.push(("body of the message".to_owned(), &message.body));
+    }
+    texts
 }
 
 /// Whether a text has letters outside of its placeholders.

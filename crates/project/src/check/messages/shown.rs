@@ -1,7 +1,10 @@
 //! The part of a text that a screen shows before a tap.
 
+use std::collections::BTreeMap;
+
 use pushplan_model::codes::{self, Code};
 use pushplan_model::finding::{Finding, Findings};
+use pushplan_model::kinds::ReadableText;
 use pushplan_model::node::At;
 use pushplan_model::nouns::device::DeviceType;
 use pushplan_model::nouns::notification::Effective;
@@ -15,17 +18,51 @@ use crate::look::{Screen, screens, width, with_defaults};
 pub const LENGTH: Check = Check { codes: &[&codes::MS106, &codes::MS107], run: CheckScope::Each(length) };
 
 fn length(subject: &Subject, one: &Dissected, findings: &mut Findings) {
-    for said in own(subject, one) {
-        let Some(notification) = said.notification else { continue };
-        for screen in screens(said.devices.map(|devices| &devices.value)) {
-            let Effective { alert, title, subtitle, .. } = notification.on(&screen.device);
-            let fill = |text: &At<String>| with_defaults(text, said.variables);
-            findings.extend(alert.and_then(|alert| too_long(screen, &fill(alert), alert.span)));
-            for (name, head) in [("title", title), ("subtitle", subtitle)] {
-                findings.extend(head.and_then(|head| long_head(screen, name, &fill(head), head.span)));
+    let mut all = own(subject, one).into_iter();
+    while let Some(common) = all.next() {
+        // Its localizations follow it.
+        let localized: Vec<ReadableText> = all.by_ref().take(common.localizations.len()).collect();
+        let mut found: BTreeMap<TextPlace, Vec<(Option<String>, Finding)>> = BTreeMap::new();
+        for (place, finding) in too_long_texts(&common) {
+            found.entry(place).or_default().push((None, finding));
+        }
+        for (own, said) in common.localizations.iter().zip(&localized) {
+            for (place, finding) in too_long_texts(said) {
+                let of_place = found.entry(place).or_default();
+                // A text of the common content is reported once.
+                if of_place.iter().all(|(_, other)| other.at != finding.at) {
+                    of_place.push((Some(own.locale()), finding));
+                }
             }
         }
+        findings.extend(found.into_values().flat_map(|of_place| match <[_; 1]>::try_from(of_place) {
+            Ok([(Some(locale), finding)]) => {
+                vec![finding.note(format!("only the text for `{}` is too long", text::short(&locale, 40)))]
+            }
+            Ok([(None, finding)]) => vec![finding],
+            Err(several) => several.into_iter().map(|(_, finding)| finding).collect(),
+        }));
     }
+}
+
+/// A screen, and the part of a notification that it shows.
+type TextPlace = (&'static str, &'static str);
+
+/// The findings for the texts of a content that do not fit.
+fn too_long_texts(said: &ReadableText) -> Vec<(TextPlace, Finding)> {
+    let Some(notification) = said.notification else { return Vec::new() };
+    let mut found = Vec::new();
+    for screen in screens(said.devices.map(|devices| &devices.value)) {
+        let Effective { alert, title, subtitle, .. } = notification.on(&screen.device);
+        let fill = |text: &At<String>| with_defaults(text, said.variables);
+        let long = alert.and_then(|alert| too_long(screen, &fill(alert), alert.span));
+        found.extend(long.map(|finding| ((screen.place, "text"), finding)));
+        for (name, head) in [("title", title), ("subtitle", subtitle)] {
+            let long = head.and_then(|head| long_head(screen, name, &fill(head), head.span));
+            found.extend(long.map(|finding| ((screen.place, name), finding)));
+        }
+    }
+    found
 }
 
 /// The code for texts that a screen cuts.

@@ -120,7 +120,7 @@ impl<'m> Resolving<'m> {
     }
 
     pub fn end(self, outgrown: impl FnOnce() -> Finding) -> (Desired, Vec<Finding>) {
-        let Self { mut desired, resources, taken, mut findings, with, .. } = self;
+        let Self { manifests, mut desired, resources, taken, mut findings, with, .. } = self;
         desired.resources = resources.into_iter().collect();
         fill_templates(&mut desired, with.growth, &mut findings);
         if with.growth.is_exceeded() {
@@ -134,6 +134,9 @@ impl<'m> Resolving<'m> {
             desired.readable.clear();
         }
         let mut findings = findings.into_vec();
+        if desired.complete {
+            findings.extend(manifests.unread_texts(&desired, &findings));
+        }
         findings.iter_mut().for_each(|finding| at_the_null(finding, &taken));
         (desired, findings)
     }

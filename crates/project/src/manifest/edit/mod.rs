@@ -9,6 +9,7 @@
 
 mod align;
 mod by_hand;
+mod catalogues;
 mod condition;
 mod going;
 mod items;
@@ -18,6 +19,7 @@ mod page;
 mod remarks;
 mod settle;
 mod special;
+mod texts;
 mod walk;
 mod warn;
 mod words;
@@ -30,6 +32,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 pub use settle::{Settled, carry_out, settle};
+pub use texts::NewText;
 
 use pushplan_io::files;
 use pushplan_model::address::Address;
@@ -46,6 +49,9 @@ use super::{Manifests, Target, author};
 
 /// The description of a place whose value is used several times.
 const AN_ANCHOR: &str = "an anchor, whose value stands in several places";
+
+/// The description of a text in a message catalogue.
+const A_CATALOGUE: &str = "the message catalogue";
 
 /// A range of a file, and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,6 +205,7 @@ impl<'m> Editor<'m> {
     fn origin(&self, subject: &Subject, span: Span) -> Option<(Span, &'static str)> {
         let within = |declaration: &Declaration| begins_in(declaration.node.span, span);
         let why = match () {
+            () if self.manifests.catalogues.hold(span) => A_CATALOGUE,
             () if subject.over.iter().any(|over| within(over)) => "the overlay for this target",
             () if self.shared.contains(&span) => AN_ANCHOR,
             () if within(subject.own) => return None,

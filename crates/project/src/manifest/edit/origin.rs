@@ -7,13 +7,14 @@ use pushplan_model::node::{MapEntry, Node, Tree};
 use pushplan_model::source::{FileId, Span};
 
 use super::super::{PROJECT_FILE, layout};
-use super::AN_ANCHOR;
 use super::walk::{Refusal, Spot, Walk};
+use super::{A_CATALOGUE, AN_ANCHOR};
 
 impl Walk<'_> {
     /// The value in the resource itself, if it is defined there and nowhere else.
     pub fn own<'n>(&self, at: Spot<'n>) -> Result<&'n Node, Refusal> {
         match self.editor.origin(self.subject, at.node.span) {
+            Some((_, why)) if why == A_CATALOGUE && at.own.is_some() => Ok(at.own.unwrap_or(at.node)),
             Some((span, why)) if why == AN_ANCHOR => Err(self.anchored(at, span)),
             Some(origin) => Err(vec![(at.used.unwrap_or(self.subject.own.key.span), "used here"), origin]),
             None => at.own.ok_or_else(|| vec![(self.subject.own.key.span, "used here")]),

@@ -101,6 +101,9 @@ impl<'w> Walk<'w> {
                 let spot = only_text(entries, was).map_or(at, |entry| self.below(at, entry));
                 self.unit(Some(old), Some(new), |walk| walk.scalar(spot, &scalar_of(spot.node, new)));
             }
+            (Tree::List(nodes), Value::Array(olds), Value::Array(news)) if self.has_catalogue(nodes) => {
+                self.unit(Some(old), Some(new), |walk| walk.localizations(at, nodes, olds, news));
+            }
             (Tree::List(_), Value::Array(olds), Value::Array(news)) => {
                 let items = items_of(authored);
                 self.unit(Some(old), Some(new), |walk| walk.list(at, olds, news, items));

@@ -18,7 +18,7 @@ pub fn line(scalar: &Scalar, flow: bool) -> String {
 
 /// A key.
 pub fn key(text: &str) -> String {
-    let is_word = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    let is_word = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte));
     if is_word && is_plain(text, true) { text.to_owned() } else { text::quoted(text) }
 }
 
