@@ -1,5 +1,6 @@
 //! Everything that sends, over HTTP: pushes, templates, schedules, experiments and pipelines.
 
+mod campaigns;
 mod experiments;
 mod harness;
 mod inactivity;

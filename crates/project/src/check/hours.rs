@@ -18,7 +18,8 @@ pub(crate) const UNTRIGGERED: Check = Check { codes: &[&codes::YM203], run: Chec
 
 fn untriggered(_: &Subject, one: &Dissected, findings: &mut Findings) {
     let Some(pipeline) = of_kind::<Pipeline>(&*one.declared.spec) else { return };
-    if pipeline.immediate_trigger.is_empty() && pipeline.historical_trigger.is_none() {
+    let is_triggered = !pipeline.immediate_trigger.is_empty() || pipeline.historical_trigger.is_some();
+    if !is_triggered && !one.declared.has_unknown_keys {
         findings.push(
             Finding::new(&codes::YM203, one.declared.key.span, missing("immediate_trigger"))
                 .label("needs `immediate_trigger`")

@@ -45,6 +45,8 @@ pub struct Declared {
     pub lifecycle: Lifecycle,
     /// Its values that are written in other places.
     pub provenance: Vec<Provenance>,
+    /// Whether it has unknown keys. One of them may be meant for a missing one.
+    pub has_unknown_keys: bool,
 }
 
 /// The desired state of a target.

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::node::{At, Decode, Node, Reader};
 
-fn hours(kind: &str, miss: &str, dayparts: Value) -> SendHours {
+fn hours(kind: &str, miss: &str, dayparts: &Value) -> SendHours {
     let object = json!({ "type": kind, "miss_behavior": miss, "dayparts": dayparts });
     let mut reader = Reader::of_wire();
     let read = At::<SendHours>::decode(&Node::from_json_value(&object), &mut reader);
@@ -17,11 +17,11 @@ fn window(days: &[&str], start: &str, end: &str) -> Value {
 const WORK: [&str; 5] = ["monday", "tuesday", "wednesday", "thursday", "friday"];
 
 fn work(miss: &str) -> SendHours {
-    hours("local", miss, json!([window(&WORK, "09:00", "21:00")]))
+    hours("local", miss, &json!([window(&WORK, "09:00", "21:00")]))
 }
 
 fn evening(miss: &str) -> SendHours {
-    hours("local", miss, json!([{ "days_of_week": ["friday"], "allowed_times": [{ "preferred": "18:00" }] }]))
+    hours("local", miss, &json!([{ "days_of_week": ["friday"], "allowed_times": [{ "preferred": "18:00" }] }]))
 }
 
 fn at(text: &str) -> DateTime {
@@ -56,9 +56,9 @@ fn a_message_waits_for_the_next_allowed_time_or_is_cancelled() {
 fn clocks_that_change_neither_lose_nor_repeat_a_message() {
     // In Berlin, clocks go from 02:00 to 03:00 on Sunday 2026-03-29, and from 03:00 to 02:00 on 2026-10-25.
     let berlin = TimeZone::get("Europe/Berlin").expect("a zone");
-    let sunday = |start: &str, end: &str| hours("local", "wait", json!([window(&["sunday"], start, end)]));
+    let sunday = |start: &str, end: &str| hours("local", "wait", &json!([window(&["sunday"], start, end)]));
     let preferred = |time: &str| {
-        hours("local", "wait", json!([{ "days_of_week": ["sunday"], "allowed_times": [{ "preferred": time }] }]))
+        hours("local", "wait", &json!([{ "days_of_week": ["sunday"], "allowed_times": [{ "preferred": time }] }]))
     };
     for (hours, due, sent) in [
         // The window begins in the hour that is skipped, or is all of it.
@@ -72,18 +72,18 @@ fn clocks_that_change_neither_lose_nor_repeat_a_message() {
         let next = hours.next_in(&berlin, due.parse().expect("a moment"));
         assert_eq!(next.expect("a time").to_string(), sent, "{hours} due {due}");
     }
-    let utc = hours("utc", "wait", json!([window(&["sunday"], "12:00", "13:00")]));
+    let utc = hours("utc", "wait", &json!([window(&["sunday"], "12:00", "13:00")]));
     let next = utc.next_in(&berlin, "2026-03-29T00:00:00Z".parse().expect("a moment")).expect("a time");
     assert_eq!(next.to_string(), "2026-03-29T12:00:00Z");
 }
 
 #[test]
 fn other_spellings_are_equal() {
-    let one = hours("local", "wait", json!([window(&WORK[..2], "09:00", "21:00")]));
+    let one = hours("local", "wait", &json!([window(&WORK[..2], "09:00", "21:00")]));
     let other = hours(
         "local",
         "wait",
-        json!([
+        &json!([
             window(&["Tuesday"], "14:00:00", "21:00"),
             window(&["tuesday", "tuesday"], "09:00", "14:00"),
             window(&["monday"], "09:00:00", "21:00:00"),
@@ -104,8 +104,11 @@ fn hours_have_words() {
     for (hours, words) in [
         (work("wait"), "only Mon–Fri 09:00–21:00, recipients' local time; otherwise waits"),
         (evening("cancel"), "only Fri at 18:00, recipients' local time; otherwise not sent"),
-        (hours("utc", "wait", two), "only Mon–Fri 09:00–12:00 and at 18:00, Sat and Sun all day, UTC; otherwise waits"),
-        (hours("utc", "wait", days), "only Mon, Wed and Thu 08:00:30–09:00, UTC; otherwise waits"),
+        (
+            hours("utc", "wait", &two),
+            "only Mon–Fri 09:00–12:00 and at 18:00, Sat and Sun all day, UTC; otherwise waits",
+        ),
+        (hours("utc", "wait", &days), "only Mon, Wed and Thu 08:00:30–09:00, UTC; otherwise waits"),
     ] {
         assert_eq!(hours.to_string(), words);
     }
@@ -127,16 +130,16 @@ fn hours_outside_of_quiet_hours_avoid_them() {
     }
     let night = quiet("21:00", "08:00");
     assert!(work("wait").avoids(night) && evening("wait").avoids(night));
-    let late = hours("local", "wait", json!([window(&["monday"], "20:00", "22:00")]));
+    let late = hours("local", "wait", &json!([window(&["monday"], "20:00", "22:00")]));
     assert!(!late.avoids(night));
     assert_eq!(
         late.without(night).expect("a part").written(),
         "{type: local, miss_behavior: wait, dayparts: [{days_of_week: [monday], allowed_times: \
          [{start: \"20:00\", end: \"21:00\"}]}]}"
     );
-    assert_eq!(hours("local", "wait", json!([window(&["monday"], "22:00", "23:00")])).without(night), None);
+    assert_eq!(hours("local", "wait", &json!([window(&["monday"], "22:00", "23:00")])).without(night), None);
     // 12:00 to 13:00 UTC is 20:00 to 21:00 in Singapore and 21:00 to 22:00 in Tokyo.
-    let noon = hours("utc", "wait", json!([window(&["monday"], "12:00", "13:00")]));
+    let noon = hours("utc", "wait", &json!([window(&["monday"], "12:00", "13:00")]));
     let avoids = |hour: i8| noon.avoids_in(night, Offset::constant(hour));
     assert_eq!([0, 8, 9, -5, -4].map(avoids), [true, true, false, false, true]);
 }
@@ -144,8 +147,8 @@ fn hours_outside_of_quiet_hours_avoid_them() {
 #[test]
 fn what_other_hours_let_through() {
     let [wait, cancel] = ["wait", "cancel"].map(work);
-    let utc = |miss: &str| hours("utc", miss, json!([window(&WORK, "09:00", "21:00")]));
-    let short = hours("local", "cancel", json!([window(&WORK, "10:00", "20:00")]));
+    let utc = |miss: &str| hours("utc", miss, &json!([window(&WORK, "09:00", "21:00")]));
+    let short = hours("local", "cancel", &json!([window(&WORK, "10:00", "20:00")]));
     for (hours, other, is_let_through) in [
         (&wait, None, true),
         (&wait, Some(&utc("cancel")), true),
@@ -166,10 +169,10 @@ fn the_soonest_time_anywhere() {
     assert_eq!(work("cancel").soonest(When::At(noon)), When::At(noon));
     // 18:00 comes next where it is 18:00.
     assert_eq!(evening("wait").soonest(When::At(noon)), When::At(noon));
-    let monday = hours("local", "wait", json!([window(&["monday"], "12:00", "13:00")]));
+    let monday = hours("local", "wait", &json!([window(&["monday"], "12:00", "13:00")]));
     assert_eq!(monday.soonest(When::At(noon)), When::At("2026-11-29T22:00:00Z".parse().expect("a moment")));
     assert_eq!(monday.soonest(When::EachZone(at("2026-11-27T12:00"))), When::EachZone(at("2026-11-30T12:00")));
-    let utc = hours("utc", "wait", json!([window(&["monday"], "12:00", "13:00")]));
+    let utc = hours("utc", "wait", &json!([window(&["monday"], "12:00", "13:00")]));
     let expected = When::At("2026-11-30T12:00:00Z".parse().expect("a moment"));
     assert_eq!(utc.soonest(When::EachZone(at("2026-11-27T12:00"))), expected);
     assert!(!monday.has_time_between(noon, "2026-11-29T22:00:00Z".parse().expect("a moment")));

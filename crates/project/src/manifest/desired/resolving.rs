@@ -79,7 +79,9 @@ impl<'m> Resolving<'m> {
     pub fn take(&mut self, typed: Vec<Typed>) {
         let Self { desired, findings, taken, resources, .. } = self;
         for one in typed {
-            one.findings.into_vec().into_iter().for_each(|finding| findings.push(finding));
+            let own = one.findings.into_vec();
+            let has_unknown_keys = own.iter().any(|finding| finding.code == &codes::YM201);
+            own.into_iter().for_each(|finding| findings.push(finding));
             if let Some(Lifecycle { allow, warn, .. }) = &one.lifecycle {
                 for (codes, into) in [(allow, &mut desired.allowed), (warn, &mut desired.warned)] {
                     if let Some(codes) = codes {
@@ -92,12 +94,13 @@ impl<'m> Resolving<'m> {
             }
             match (one.spec, one.lifecycle) {
                 (Some(spec), Some(lifecycle)) => {
-                    resources
-                        .push((one.address, Declared { key: one.key, spec, lifecycle, provenance: one.provenance }));
+                    let (key, provenance) = (one.key, one.provenance);
+                    resources.push((one.address, Declared { key, spec, lifecycle, provenance, has_unknown_keys }));
                 }
                 _ => {
                     if let Some(Readable { spec, lifecycle, uncertain }) = one.readable {
-                        let declared = Declared { key: one.key, spec, lifecycle, provenance: one.provenance };
+                        let (key, provenance) = (one.key, one.provenance);
+                        let declared = Declared { key, spec, lifecycle, provenance, has_unknown_keys };
                         desired.readable.push((one.address.clone(), declared, uncertain));
                     }
                     desired.broken.insert(one.address);
