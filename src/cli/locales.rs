@@ -144,6 +144,13 @@ impl Export {
         let text = export(&table, form, &self.source, &locales);
         match &self.out {
             Some(path) => {
+                let manifests = &workspace.manifests;
+                let is_this = |own: PathBuf| own.canonicalize().is_ok_and(|own| path.canonicalize().ok() == Some(own));
+                let mut own = manifests.sources.iter().map(|(_, source)| manifests.project.root.join(&*source.path));
+                if own.any(is_this) {
+                    let failure = Failure::usage(format!("{} is a file of the project", path.display()));
+                    return Err(failure.help("write to another file, such as de.xlf"));
+                }
                 private::write(path, text.as_bytes())
                     .map_err(|error| Failure::new(format!("{} cannot be written: {error}", path.display())))?;
                 context.out.print(&format!("Wrote {}: {}.", path.display(), count(texts, "text")));

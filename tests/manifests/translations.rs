@@ -284,3 +284,38 @@ fn a_catalogue_that_cannot_be_written_leaves_the_others() {
     says(&ran.stderr, &["read-only", "nothing was imported"]);
     assert_eq!(catalogues(&folder), before);
 }
+
+#[test]
+fn an_export_replaces_no_file_of_the_project() {
+    let folder = project();
+    for own in ["locales/de.yaml", "messages.yaml", "pushplan.toml"] {
+        let before = folder.read(own);
+        let ran = folder.run(&["locales", "export", "--locale", "de", "--out", own]);
+        assert_eq!(ran.code, 64, "{ran}");
+        says(&ran.stderr, &[&format!("{own} is a file of the project")]);
+        assert_eq!(folder.read(own), before);
+    }
+    good(&folder, &["locales", "export", "--locale", "de", "--out", "de.xlf"]);
+    good(&folder, &["locales", "export", "--locale", "de", "--out", "de.xlf"]);
+}
+
+/// Another folder of catalogues has other locales. The export has an empty cell for each of them.
+#[test]
+fn an_export_of_two_folders_with_other_locales_can_be_imported() {
+    let folder = project();
+    folder.write(
+        "second.yaml",
+        MESSAGES
+            .split("scheduled_pushes:")
+            .nth(1)
+            .map(|pushes| {
+                format!("scheduled_pushes:{}", pushes.split("  own:").next().unwrap_or_default())
+                    .replace("sale:", "second:")
+                    .replace("locales: locales", "locales: more/locales")
+            })
+            .expect("pushes"),
+    );
+    folder.write("more/locales/it.yaml", "scheduled_pushes/second:\n  alert: I saldi\n");
+    good(&folder, &["locales", "export", "--format", "csv", "--out", "all.csv"]);
+    good(&folder, &["locales", "import", "all.csv"]);
+}

@@ -29,7 +29,7 @@ fn tags_of_a_group_that_the_dashboard_lacks_are_not_reported_as_applied() {
         &shown,
         &[
             "the service left the tags out (unknown tag group: loyalty)",
-            "the service left the tags out (the tag group `loyalty` does not exist; its tags were left out)",
+            "the service left tags out: the tag group `loyalty` does not exist; its tags were left out",
             "create the group there, then apply again",
         ],
     );

@@ -323,7 +323,8 @@ fn changed_hours_are_shown_with_the_old_ones() {
         [on(WORK, "wait"), on("sunday", "wait"), on(WORK, "cancel"), on("monday, friday", "cancel")];
     for (old, new, class, words) in [
         ("", &*wait, "time", "at another time: only Mon–Fri 09:00–21:00, recipients' local time; otherwise waits"),
-        (&*wait, "", "time", "at another time: at any hour"),
+        // Devices without a time zone join: they have no local time.
+        (&*wait, "", "more", "is sent more often"),
         (&*wait, &*weekend, "time", "at another time: only Sun 09:00–21:00"),
         (&*wait, &*cancel, "fewer", "is sent less often"),
         (&*cancel, &*less, "fewer", "is sent less often"),

@@ -21,6 +21,12 @@ async fn a_device_registers_changes_and_goes() {
     assert_eq!(changed["device"]["properties"], json!({"country": "US", "language": "de"}));
     assert_eq!(changed["device"]["tags"], json!({"": ["vip"], "loyalty": ["gold"]}));
 
+    // The group `device` means the tags that are in no group.
+    let grouped = json!({"tags": {"device": ["vip", "new"]}});
+    let (_, changed) = service.local("PATCH", "/devices/a", &grouped).await;
+    assert_eq!(changed["device"]["tags"], json!({"": ["new", "vip"], "loyalty": ["gold"]}));
+    assert_eq!(service.count(json!({"tag": "new", "group": "device"})).await, 1);
+
     let (status, replaced) = service.local("PUT", "/devices/a", &json!({"device_type": "android"})).await;
     assert_eq!(status, 200);
     assert_eq!(replaced["device"]["tags"], json!({}));

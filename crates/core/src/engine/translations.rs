@@ -75,7 +75,8 @@ impl ImportedFile {
         let both = before.iter().zip(self.texts.values());
         let all: Vec<(PathBuf, [&[u8]; 2])> =
             both.map(|((path, before), after)| (path.clone(), [before.as_slice(), after.as_bytes()])).collect();
-        files::replace_all(&all).map_err(|(path, why)| cannot_write(&path.display().to_string(), &why.to_string()))
+        // The reason names each file that could not get its old content back.
+        files::replace_all(&all).map_err(|(path, why)| Failure::new(format!("{}: {why}", path.display())))
     }
 }
 

@@ -193,13 +193,14 @@ impl Remote for TagGroup {
     /// The service answers 200 and leaves out the tags of a group that it does not know.
     fn left_out(answer: &Value) -> Option<String> {
         let text = |warning: &Value| warning.as_str().filter(|warning| !warning.is_empty()).map(str::to_owned);
-        let groups = text(&answer["tag_warnings"]).map(|groups| format!("unknown tag group: {groups}"));
+        if let Some(groups) = text(&answer["tag_warnings"]) {
+            return Some(format!(
+                "the service left the tags out (unknown tag group: {groups}). Tag groups are created only in its dashboard: \
+                 create the group there, then apply again"
+            ));
+        }
         let warnings: Vec<String> = answer["warnings"].as_array().into_iter().flatten().filter_map(text).collect();
-        let words = groups.or_else(|| (!warnings.is_empty()).then(|| warnings.join("; ")))?;
-        Some(format!(
-            "the service left the tags out ({words}). Tag groups are created only in its dashboard: create the group there, \
-             then apply again"
-        ))
+        (!warnings.is_empty()).then(|| format!("the service left tags out: {}", warnings.join("; ")))
     }
 
     /// Removes only the tags that this declaration added.

@@ -6,9 +6,9 @@ use std::fmt;
 
 use daypart::DayOfWeek;
 pub use daypart::{HoursClock, MissBehavior};
-use jiff::Timestamp;
 use jiff::civil::{DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
+use jiff::{Span, Timestamp};
 
 use super::quiet::Quiet;
 use super::schedule::When;
@@ -39,12 +39,12 @@ impl AllowedTime {
         }
     }
 
-    /// Whether it contains every moment of another one.
-    fn covers(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Window { start, end }, Self::Window { start: from, end: to }) => start <= from && to <= end,
-            (own, Self::Preferred(at)) => own.contains(at),
-            (Self::Preferred(_), Self::Window { .. }) => false,
+    /// Returns the first and the last time of a day at which a message may be due to be sent at it on that day: a message
+    /// that is due earlier waits for a preferred time.
+    fn due(self) -> (Time, Time) {
+        match self {
+            Self::Window { start, end } => (start, end.wrapping_sub(Span::new().nanoseconds(1))),
+            Self::Preferred(at) => (Time::midnight(), at),
         }
     }
 
@@ -138,24 +138,34 @@ impl SendHours {
 
     /// Whether no allowed time is in quiet hours of a place with this offset from UTC.
     pub fn avoids_in(&self, quiet: Quiet, offset: Offset) -> bool {
-        let moved = |time: Time| time.wrapping_sub(jiff::Span::new().seconds(offset.seconds()));
+        let moved = |time: Time| time.wrapping_sub(Span::new().seconds(offset.seconds()));
         match self.clock {
             HoursClock::Local => self.avoids(quiet),
             HoursClock::Utc => self.avoids(Quiet { from: moved(quiet.from), to: moved(quiet.to) }),
         }
     }
 
-    /// Whether every message that other hours let through is let through by these as well, perhaps at another time.
+    /// Whether every message that other hours let through is let through by these as well, perhaps at another time. Hours
+    /// in local time let none through to a device without a time zone.
     pub fn lets_through(&self, other: Option<&Self>) -> bool {
         let is_stricter = |other: &Self| other.miss == MissBehavior::Cancel && other.clock == self.clock;
         match self.miss {
-            MissBehavior::Wait => true,
+            MissBehavior::Wait => {
+                self.clock == HoursClock::Utc || other.is_some_and(|other| other.clock == HoursClock::Local)
+            }
             MissBehavior::Cancel => other.is_some_and(|other| is_stricter(other) && self.covers(other)),
         }
     }
 
+    /// Whether every message that other hours send on the day on which it is due is sent on that day by these.
     fn covers(&self, other: &Self) -> bool {
-        let is_covered = |times: &[AllowedTime], time: &AllowedTime| times.iter().any(|own| own.covers(*time));
+        let is_covered = |own: &[AllowedTime], time: &AllowedTime| {
+            let (from, to) = time.due();
+            let preferred = own.iter().filter(|time| matches!(time, AllowedTime::Preferred(_)));
+            let waits_until = preferred.map(|time| time.start()).max();
+            let rest = waits_until.filter(|until| *until >= from).unwrap_or(from);
+            rest >= to || own.iter().map(|own| own.due()).any(|(first, last)| first <= rest && to <= last)
+        };
         self.week.iter().zip(&other.week).all(|(own, other)| other.iter().all(|time| is_covered(own, time)))
     }
 

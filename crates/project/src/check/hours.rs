@@ -101,8 +101,9 @@ fn quiet(subject: &Subject, one: &Dissected, findings: &mut Findings) {
     findings.push(match hours {
         Some(hours) => finding.help(format!("write `schedule: {written}`")).suggest(hours.span, written),
         None if subject.is_documented() => finding.help(format!(
-            "if the service supports hours, set `api = \"extended\"` and add `timing: {{schedule: {written}}}`"
+            "if the service supports hours, set `api = \"extended\"` and add `timing: {{schedule: {written}}}`; if there is a \
+                `timing`, add the `schedule` to it"
         )),
-        None => finding.help(format!("add `timing: {{schedule: {written}}}`")),
+        None => finding.help(format!("add `timing: {{schedule: {written}}}`; if there is a `timing`, add the `schedule` to it")),
     });
 }

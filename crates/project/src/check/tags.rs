@@ -7,6 +7,7 @@ use pushplan_model::finding::{Finding, Findings};
 use pushplan_model::kinds::{NamedUser, OpenChannel, Parts, Pipeline, ReadableText, TagGroup, Trigger, of_kind};
 use pushplan_model::node::{At, yaml_text};
 use pushplan_model::nouns::audience::{Selector, Tag};
+use pushplan_model::nouns::tagged::DEVICE;
 use pushplan_model::nouns::vocabulary::{self, Group, is_reserved};
 use pushplan_model::source::Span;
 use pushplan_model::text;
@@ -133,6 +134,12 @@ fn reserved_group(_: &Subject, one: &Dissected, findings: &mut Findings) {
     }
     let key = &one.declared.key;
     let message = match vocabulary::group(key) {
+        None if key.as_str() == DEVICE => {
+            let message = "`device` cannot be a tag group: it means the tags of a device that are in no group";
+            let finding = Finding::new(&codes::TG102, key.span, message).label("cannot be declared");
+            findings.push(finding.help("choose another name"));
+            return;
+        }
         Some(group) => format!("`{key}` is the service's own tag group for {}", group.name),
         None => format!("`{key}` cannot be a tag group: names that begin with `ua_` belong to the service"),
     };

@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-use super::{ExchangedName, ExchangedText, ImportProblem, exchanged, problem, shown};
+use super::{ExchangedName, ExchangedText, ImportProblem, MOST, exchanged, problem, shown};
 use crate::manifest::TranslationTable;
 
 /// The titles of the columns before the locales.
@@ -81,6 +81,9 @@ pub fn read(file: &str) -> Result<Vec<ExchangedText>, Vec<ImportProblem>> {
         if cells.len() != titles.len() {
             let message = format!("the row has {} cells, and the header {}", cells.len(), titles.len());
             problems.push(problem(line, message, "put texts with separators or line breaks in double quotes"));
+            if problems.len() >= MOST {
+                break;
+            }
             continue;
         }
         let common = has_common.then(|| unquoted(&cells[2]).to_owned());

@@ -62,6 +62,10 @@ impl Import {
                 problems.push(problem(text.line, message, "remove one of them"));
                 continue;
             }
+            if text.text.is_empty() {
+                import.empty += 1;
+                continue;
+            }
             let folder = message.folder.as_deref().unwrap_or_default();
             let Some(catalogue) = manifests.catalogue_file(folder, &text.locale) else {
                 if unknown_locales.insert(text.locale.clone()) {
@@ -74,10 +78,6 @@ impl Import {
                 }
                 continue;
             };
-            if text.text.is_empty() {
-                import.empty += 1;
-                continue;
-            }
             let old = own.translations.get(&text.locale).map(|own| own.text.clone());
             if old.as_ref() == Some(&text.text) {
                 import.unchanged += 1;
@@ -174,6 +174,8 @@ fn other_placeholders(common: &str, own: &str) -> Option<String> {
 
 /// The placeholders and the variables in a text, as written.
 fn named(text: &str) -> BTreeSet<String> {
+    // A doubled `$` is a `$` of the text.
+    let text = &text.replace("$$", "");
     let keys = placeholders(text).map(|placeholder| format!("{{{{{}}}}}", text::short(placeholder.key, 40)));
     keys.chain(variables_in(text).map(|name| format!("${{var.{name}}}"))).collect()
 }

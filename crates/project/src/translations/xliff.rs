@@ -9,7 +9,7 @@ use std::fmt::Write;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion, escape};
 
-use super::{ExchangedName, ExchangedText, ImportProblem, MOST, exchanged, problem, shown};
+use super::{ExchangedName, ExchangedText, ImportProblem, exchanged, problem, shown};
 use crate::manifest::{TranslatedText, TranslationTable};
 
 const NAMESPACE: &str = "urn:oasis:names:tc:xliff:document:2.0";
@@ -153,6 +153,8 @@ struct Unit {
     line: usize,
     source: String,
     target: String,
+    /// The source of the current segment or white space between segments, and whether that has a target.
+    part: (String, bool),
     /// The segments, and those with a translation.
     segments: [usize; 2],
 }
@@ -171,9 +173,11 @@ impl Document<'_> {
                 self.open.push(start.local_name().as_ref().to_owned());
             }
             Event::End(_) => {
-                let name = self.open.pop();
-                if name.as_deref() == Some("unit") {
-                    self.end_unit();
+                match (self.open.pop().as_deref(), &mut self.unit) {
+                    (Some("unit"), _) => self.end_unit(),
+                    // White space that nobody translated stays.
+                    (Some("ignorable"), Some(Unit { part: (source, false), target, .. })) => target.push_str(source),
+                    _ => {}
                 }
             }
             Event::Text(text) => self.add(&text.xml10_content()),
@@ -215,12 +219,23 @@ impl Document<'_> {
             (_, "segment" | "ignorable") => {
                 if let Some(unit) = &mut self.unit {
                     unit.segments[0] += usize::from(name == "segment");
+                    unit.part = Default::default();
                 }
             }
             ([.., above], "target") => {
                 let is_segment = above == "segment";
+                let is_part = is_segment || above == "ignorable";
+                if is_part && value(start, "order", line)?.is_some() {
+                    let message = "a <target> has `order`: segments in another order cannot be imported";
+                    return Err(problem(
+                        line,
+                        message,
+                        "ask the translator to join the segments, or to keep their order",
+                    ));
+                }
                 if let Some(unit) = &mut self.unit {
                     unit.segments[1] += usize::from(is_segment);
+                    unit.part.1 |= is_part;
                 }
             }
             (_, "cp") => {
@@ -251,16 +266,21 @@ impl Document<'_> {
     /// Adds to the text that is being read.
     fn add(&mut self, text: &str) {
         let Some(unit) = &mut self.unit else { return };
-        let within = self.open.iter().rev().find(|name| ["source", "target", "note", "data"].contains(&name.as_str()));
-        match within.map(String::as_str) {
-            Some("source") => unit.source.push_str(text),
-            Some("target") => unit.target.push_str(text),
+        // Proposals of a tool, such as those of a translation memory, have a source and a target as well.
+        let within = self.open.iter().rposition(|name| ["source", "target", "note", "data"].contains(&name.as_str()));
+        let above = within.and_then(|at| Some((self.open.get(at.checked_sub(1)?)?.as_str(), self.open[at].as_str())));
+        match above {
+            Some(("segment" | "ignorable", "source")) => {
+                unit.source.push_str(text);
+                unit.part.0.push_str(text);
+            }
+            Some(("segment" | "ignorable", "target")) => unit.target.push_str(text),
             _ => {}
         }
     }
 
     fn end_unit(&mut self) {
-        let Some(Unit { id, line, source, target, segments }) = self.unit.take() else { return };
+        let Some(Unit { id, line, source, target, segments, part: _ }) = self.unit.take() else { return };
         // A unit that is translated in part is not translated yet.
         let text = if segments[0] == segments[1] { target } else { String::new() };
         let locale = self.locale.clone().unwrap_or_default();
@@ -274,7 +294,6 @@ impl Document<'_> {
         } else if self.locale.is_none() {
             self.problems.push(problem(1, "the file is not XLIFF: it has no <xliff>", EXPORT_AGAIN));
         }
-        self.problems.truncate(MOST);
         if self.problems.is_empty() { Ok(self.texts) } else { Err(self.problems) }
     }
 }
@@ -330,6 +349,15 @@ mod tests {
         let texts: Vec<_> = read.iter().map(|one| (one.line, one.common.as_deref(), one.text.as_str())).collect();
         assert_eq!(texts, [(2, Some("A B"), "AB C<D>E&"), (3, Some("AC"), "")]);
         assert_eq!(read[0].locale, "AT");
+    }
+
+    #[test]
+    fn proposals_of_a_translation_memory_are_no_translations() {
+        let file = "<xliff version='2.0' trgLang='de'><file id='f'><unit id='u'><mtc:matches xmlns:mtc='m'><mtc:match><source>Old</source>\
+                    <target>Alt</target></mtc:match></mtc:matches><segment><source>New</source><target>Neu</target></segment>\
+                    <ignorable><source> </source></ignorable><segment><source>B</source><target>C</target></segment></unit></file></xliff>";
+        let read = read(file).expect("texts");
+        assert_eq!((read[0].common.as_deref(), read[0].text.as_str()), (Some("New B"), "Neu C"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use pushplan_model::finding::Finding;
 use pushplan_model::node::{At, Decode, Fields, Node, Reader, Tree};
 use pushplan_model::nouns::device::DeviceType;
 use pushplan_model::nouns::many::Many;
+use pushplan_model::nouns::tagged::group_of;
 use pushplan_model::nouns::vocabulary;
 use serde_json::{Value, json};
 
@@ -186,9 +187,12 @@ impl Decode for Tags {
                     reader.report(finding.help("give `properties`, `opt_in`, `background` or `location` instead"));
                     return None;
                 }
-                let each =
-                    |(group, tags): (At<String>, Option<Many<Label>>)| (group.value, texts(tags.unwrap_or_default().0));
-                Some(Self(groups.into_iter().map(each).collect()))
+                let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+                for (group, tags) in groups {
+                    let group = group_of(Some(&group)).unwrap_or(NO_GROUP).to_owned();
+                    all.entry(group).or_default().extend(texts(tags.unwrap_or_default().0));
+                }
+                Some(Self(all))
             }
             Tree::Scalar(_) => {
                 reader.unexpected(node, Self::WHAT);

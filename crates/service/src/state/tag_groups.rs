@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use pushplan_model::nouns::tagged::DEVICE;
-
 use super::devices::{NO_GROUP, Tags};
 use super::table::{Journal, Table};
 use crate::store::Kept;
@@ -37,10 +35,10 @@ impl TagGroups {
         }
     }
 
-    /// Removes the groups that do not exist, and returns their names. The tags of devices themselves always exist.
+    /// Removes the groups that do not exist, and returns their names. Tags without a group are in none.
     pub(crate) fn take_unknown(&self, tags: &mut Tags) -> BTreeSet<String> {
         let Some(names) = self.names() else { return BTreeSet::new() };
-        let is_unknown = |group: &str| ![NO_GROUP, DEVICE].contains(&group) && !names.contains(group);
+        let is_unknown = |group: &str| group != NO_GROUP && !names.contains(group);
         let unknown: BTreeSet<String> = tags.keys().filter(|group| is_unknown(group)).cloned().collect();
         tags.retain(|group, _| !unknown.contains(group));
         unknown

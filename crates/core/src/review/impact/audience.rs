@@ -146,7 +146,8 @@ impl Review<'_> {
         let Some((after, included)) = plain(Side::After, None).zip(included) else { return Freed::Unknown };
         let both = Selector::And([after, included].map(|selector| At::new(selector, Span::NONE)).into());
         let both = Audience::of(&both, |_| None);
-        let both = both.reached(self.devices(change, Side::After).as_ref(), false);
+        let (devices, is_local) = self.devices(change, Side::After).unwrap_or_default();
+        let both = both.reached(devices.as_ref(), is_local);
         let before = self.audience_with(change, Side::Before, |role| matches!(role, Role::Push | Role::Condition));
         let Some(before) = before else { return Freed::Unknown };
         match audience::compare(&before, &both) {
@@ -193,14 +194,14 @@ impl Review<'_> {
         })
     }
 
-    /// The device types of a change's messages.
-    fn devices(&self, change: &Change, side: Side) -> Option<DeviceTypes> {
+    /// The device types of a change's messages, and whether these are sent in recipients' local time.
+    fn devices(&self, change: &Change, side: Side) -> Option<(Option<DeviceTypes>, bool)> {
         let key = At::new(change.address.key.clone(), Span::NONE);
         self.of_resource(change, side, |spec: &dyn Spec| {
             let mut parts = Parts::new(&key);
             spec.parts(&mut parts);
             let own = parts.audiences.iter().find(|audience| audience.role == Role::Push)?;
-            own.devices.map(|devices| devices.value.clone())
+            Some((own.devices.map(|devices| devices.value.clone()), parts.is_local()))
         })
         .flatten()
     }

@@ -44,13 +44,15 @@ impl Review<'_> {
             *before |= message.fate != MessageFate::New;
             *after |= message.fate != MessageFate::Cancelled;
         }
-        let mut found = Vec::new();
+        let (mut found, mut parts) = (Vec::new(), Vec::new());
         for change in &self.plan.changes {
             let Some([before, after]) = sides.get(&change.address) else { continue };
             found.extend(before.then(|| self.counted(change, Side::Before)).flatten());
             found.extend(after.then(|| self.counted(change, Side::After)).flatten());
-            found.extend(after.then(|| self.counted_locales(change)).into_iter().flatten());
+            parts.extend(after.then(|| self.counted_locales(change)).into_iter().flatten());
         }
+        // Only so many audiences are counted: those of whole messages first.
+        found.append(&mut parts);
         found
     }
 

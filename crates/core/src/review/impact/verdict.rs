@@ -319,8 +319,10 @@ fn sentence(class: MessageClass, facet: Facet, messages: &[&MessageChange], name
             let reaches_nobody = |message: &&MessageChange| {
                 message.reach.and_then(|reach| reach.after).is_some_and(|after| after.at_most == 0)
             };
-            let nobody =
-                if messages.iter().all(reaches_nobody) { " and no device is in its audience today" } else { "" };
+            let nobody = match messages.iter().all(reaches_nobody) {
+                true => format!(" and no device is in {} audience today", verb("its", "their")),
+                false => String::new(),
+            };
             let new = if messages.iter().all(|message| message.is_switched) { "turned on" } else { "new" };
             format!("{subject} {} {new}{nobody}", verb("is", "are"))
         }

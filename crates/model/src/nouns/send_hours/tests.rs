@@ -149,9 +149,23 @@ fn what_other_hours_let_through() {
     let [wait, cancel] = ["wait", "cancel"].map(work);
     let utc = |miss: &str| hours("utc", miss, &json!([window(&WORK, "09:00", "21:00")]));
     let short = hours("local", "cancel", &json!([window(&WORK, "10:00", "20:00")]));
+    let friday = hours("local", "cancel", &json!([window(&["friday"], "09:00", "21:00")]));
+    let at_ten = json!([{ "preferred": "22:00" }]);
+    let late = hours("local", "cancel", &json!([{ "days_of_week": ["friday"], "allowed_times": at_ten }]));
     for (hours, other, is_let_through) in [
-        (&wait, None, true),
-        (&wait, Some(&utc("cancel")), true),
+        // A device without a time zone gets nothing at local times.
+        (&wait, None, false),
+        (&wait, Some(&utc("cancel")), false),
+        (&wait, Some(&cancel), true),
+        (&utc("wait"), None, true),
+        (&utc("wait"), Some(&wait), true),
+        // What is due in the morning waits for 18:00, and is cancelled by the window.
+        (&evening("cancel"), Some(&friday), false),
+        (&friday, Some(&evening("cancel")), false),
+        (&late, Some(&friday), true),
+        (&late, Some(&evening("cancel")), true),
+        (&evening("cancel"), Some(&late), false),
+        (&evening("cancel"), Some(&evening("cancel")), true),
         (&cancel, None, false),
         (&cancel, Some(&wait), false),
         (&cancel, Some(&short), true),

@@ -5,6 +5,7 @@ use super::languages::language;
 use super::models::model;
 use super::versions::{ANDROID, ANDROID_SDK, IOS, IOS_SDK, Version};
 use super::zones::zone;
+use crate::nouns::tagged::DEVICE;
 
 /// One tag group of device properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,9 +93,9 @@ pub fn group(id: &str) -> Option<&'static Group> {
     GROUPS.iter().find(|group| group.id == id)
 }
 
-/// Whether a group is one of the service's own.
+/// Whether a group is one of the service's own, or stands for the tags that are in no group.
 pub fn is_reserved(id: &str) -> bool {
-    id.starts_with("ua_") || group(id).is_some()
+    id.starts_with("ua_") || id == DEVICE || group(id).is_some()
 }
 
 /// Finds a group by its shorthand.

@@ -65,11 +65,13 @@ impl Expansion<'_> {
         let mut own = Vec::new();
         for catalogue in &found {
             let Some(texts) = catalogue.message(message) else { continue };
-            if !self.with.growth.allows(size) {
+            let base = found.iter().find(|other| catalogue.locale.is_within(&other.locale));
+            let base = base.and_then(|base| base.message(message));
+            let texts_size = weight(&texts.value) + base.map_or(0, |base| weight(&base.value));
+            if !self.with.growth.allows(size + texts_size) {
                 return;
             }
-            let base = found.iter().find(|other| catalogue.locale.is_within(&other.locale));
-            own.extend(self.localization(push, catalogue, texts, base.and_then(|base| base.message(message))));
+            own.extend(self.localization(push, catalogue, texts, base));
         }
         add(push, key.span, own);
     }
