@@ -17,7 +17,7 @@ pub struct Forms {
 }
 
 /// The purpose of a form in any command.
-const PURPOSES: [(&str, &str); 13] = [
+const PURPOSES: [(&str, &str); 14] = [
     ("text", "for reading in a terminal"),
     ("json", "for programs: one JSON document"),
     ("jsonl", "for programs that read a stream: one JSON object per line"),
@@ -31,6 +31,7 @@ const PURPOSES: [(&str, &str); 13] = [
     ("ics", "for calendars"),
     ("dot", "for Graphviz"),
     ("mermaid", "for Markdown with Mermaid diagrams"),
+    ("xliff", "XLIFF 2.0, for translation tools"),
 ];
 
 /// The purpose of a form: the general one, or that of its command.

@@ -76,7 +76,7 @@ impl Ledger {
         let pipeline = |delay: u32| {
             let push = json!({ "audience": "triggered", "device_types": "all", "notification": { "alert": "a" } });
             let outcome = json!({ "delay": delay, "push": push });
-            json!({ "name": "auto", "enabled": true, "immediate_trigger": { "tag_added": name }, "outcome": outcome })
+            json!({ "name": "auto", "enabled": true, "immediate_trigger": { "tag_added": { "tag": name, "group": "group" } }, "outcome": outcome })
         };
         let both = json!([pipeline(0), pipeline(1)]);
         let answer = talker.change(Method::POST, "/api/pipelines", Some(&both)).await.expect("an answer");

@@ -75,8 +75,14 @@ impl ImportedFile {
         let both = before.iter().zip(self.texts.values());
         let all: Vec<(PathBuf, [&[u8]; 2])> =
             both.map(|((path, before), after)| (path.clone(), [before.as_slice(), after.as_bytes()])).collect();
-        // The reason names each file that could not get its old content back.
-        files::replace_all(&all).map_err(|(path, why)| Failure::new(format!("{}: {why}", path.display())))
+        let Err((path, why)) = files::replace_all(&all) else { return Ok(()) };
+        let is_old =
+            |(path, old): &(PathBuf, Vec<u8>)| files::read_unlinked(path, FILE_LIMIT).is_ok_and(|now| now == *old);
+        Err(match before.iter().all(is_old) {
+            true => cannot_write(&path.display().to_string(), &why.to_string()),
+            // The reason names each file that could not get its old content back.
+            false => Failure::new(format!("{} cannot be written: {why}", path.display())),
+        })
     }
 }
 
