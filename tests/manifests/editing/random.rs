@@ -94,9 +94,12 @@ fn one_value(project: &[Meant], seed: u64, pick: usize, new: &str) -> Result<(),
     prop_assume!(was != Some(new.into()) && read_back(&live, &address));
     let (placed, settled) = edited(&before, &address, &live);
     // These lists are sorted by their content: a new value can move an item, which is reported with its place instead.
-    let is_sorted = ["/condition/", "/localizations/"].iter().any(|list| path.contains(list));
-    let is_reported = !placed.unplaced.is_empty() || !settled.placed[&address].unplaced.is_empty();
-    if is_sorted && is_reported {
+    // Nothing else may be reported, and nothing is silently left as it was.
+    let list = ["condition", "localizations"].into_iter().find(|list| path.contains(&format!("/{list}/")));
+    let reported: Vec<&str> =
+        placed.unplaced.iter().chain(&settled.placed[&address].unplaced).map(|one| one.path.as_str()).collect();
+    if let Some(list) = list.filter(|_| !reported.is_empty()) {
+        prop_assert!(reported.iter().all(|path| path.contains(list)), "{path}: {reported:?}");
         return Ok(());
     }
     let whole = before.values().map(String::as_str).collect::<Vec<_>>().join("=====\n");
